@@ -1,0 +1,19 @@
+//! Example systems with known bugs.
+//!
+//! Every system is written once, as ordinary async handlers over the small
+//! [`net::Net`] trait: [`sim`] runs it in memory, deterministically. Each one
+//! declares its scenario, its switches, the errors its services can raise and
+//! what must be found in it ([`app`]), so that every strategy is checked
+//! against the same truth.
+
+pub mod app;
+pub mod apps;
+pub mod brute;
+mod faults;
+pub mod net;
+pub mod sim;
+
+pub use app::{App, Expected, Outcome, Service, SettingError, Settings, Switch, System, Values};
+pub use apps::{all, find};
+pub use faults::FaultSet;
+pub use sim::Simulator;

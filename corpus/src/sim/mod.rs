@@ -1,0 +1,139 @@
+//! The simulator: runs a system in memory, deterministically.
+//!
+//! Owns simulated time, the order of concurrent things (decided by a seed) and
+//! what a fault does to a message. The identity of calls comes from `model`.
+//! The same faultload, seed and state always give the same execution.
+
+mod executor;
+mod world;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use murphy_model::{Execution, Faultload, Identity, Verdict};
+
+use crate::app::{App, Settings, System};
+use executor::Executor;
+use world::World;
+
+/// Runs one system again and again under different faultloads.
+pub struct Simulator {
+    source: Source,
+    system: Arc<System>,
+    identity: Arc<Identity>,
+    seed: u64,
+    state: State,
+    timeouts: Timeouts,
+    clock: Duration,
+}
+
+/// What a call that hangs costs its caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timeouts {
+    /// The caller waits until its timeout runs out, and so do those who wait
+    /// for it: whoever is least patient gives up first.
+    Waited,
+    /// The caller's timeout runs out at once, as if its client library raised
+    /// it. The published experiments with timeouts did it this way.
+    AtOnce,
+}
+
+/// Where a fresh system comes from.
+enum Source {
+    App(App, Settings),
+    Given,
+}
+
+/// What happens to a system's state (breakers, counters) between executions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Every execution starts afresh.
+    Reset,
+    /// Every execution finds what the last one left, and time goes on.
+    Kept,
+}
+
+impl Simulator {
+    /// A simulation of an app, state reset before every execution.
+    pub fn new(app: App, settings: Settings) -> Self {
+        let system = (app.build)(&settings);
+        let mut simulator = Simulator::of(system);
+        simulator.source = Source::App(app, settings);
+        simulator
+    }
+
+    /// A simulation of a system whose handlers keep no state.
+    pub fn of(system: System) -> Self {
+        Simulator {
+            source: Source::Given,
+            identity: Arc::new(system.identity.clone()),
+            system: Arc::new(system),
+            seed: 0,
+            state: State::Reset,
+            timeouts: Timeouts::Waited,
+            clock: Duration::ZERO,
+        }
+    }
+
+    /// Decides the order of concurrent things.
+    pub fn seed(self, seed: u64) -> Self {
+        Simulator { seed, ..self }
+    }
+
+    /// Names calls by another identity than the app's own.
+    pub fn identity(self, identity: Identity) -> Self {
+        Simulator {
+            identity: Arc::new(identity),
+            ..self
+        }
+    }
+
+    /// Keeps or resets state between executions.
+    pub fn state(self, state: State) -> Self {
+        Simulator { state, ..self }
+    }
+
+    /// Waits for timeouts, or lets them run out at once.
+    pub fn timeouts(self, timeouts: Timeouts) -> Self {
+        Simulator { timeouts, ..self }
+    }
+
+    /// The system as it stands.
+    pub fn system(&self) -> &System {
+        &self.system
+    }
+
+    /// Runs the scenario once under a faultload.
+    pub fn run(&mut self, faultload: &Faultload) -> Execution {
+        if self.state == State::Reset {
+            self.reset();
+        }
+        let executor = Executor::new(self.seed, self.clock);
+        let world = World::new(
+            self.system.clone(),
+            self.identity.clone(),
+            faultload.clone(),
+            self.timeouts,
+            executor.handle(),
+        );
+        let scenario = (self.system.scenario)(world.scenario_ctx());
+        let word = executor.run(scenario).unwrap_or_else(|| {
+            Err("the scenario never ended: a call it waits for is never answered".to_owned())
+        });
+        self.clock = executor.handle().now();
+        let trace = world.into_trace();
+        Execution {
+            verdict: Verdict::of(word, faultload, &trace),
+            faultload: faultload.clone(),
+            trace,
+        }
+    }
+
+    /// Makes all state fresh, as if every service had been restarted.
+    pub fn reset(&mut self) {
+        self.clock = Duration::ZERO;
+        if let Source::App(app, settings) = &self.source {
+            self.system = Arc::new((app.build)(settings));
+        }
+    }
+}

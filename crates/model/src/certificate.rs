@@ -1,0 +1,116 @@
+//! The certificate: what a search covered, under which assumptions.
+//!
+//! Owns the statement, not the reasoning behind it: strategies fill it in,
+//! reports print it.
+
+use std::collections::BTreeMap;
+
+use num_bigint::BigUint;
+
+use crate::Point;
+
+/// What a search covered when it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Certificate {
+    /// Points seen that can be made to fail (the scenario's own requests are not).
+    pub points: usize,
+    /// How many of them the reference execution did not show.
+    pub conditional: usize,
+    /// All faultloads over these points: the product of (1 + modes) of each.
+    pub space: BigUint,
+    /// Executions that counted, the reference included.
+    pub explored: usize,
+    /// Faultloads looked at, run or not.
+    pub considered: usize,
+    /// Faultloads looked at and not run, by policy.
+    pub pruned: BTreeMap<&'static str, usize>,
+    /// Where every faultload of the space went, when the model is complete.
+    pub skips: Option<Skips>,
+    /// Executions in which a planned fault never struck.
+    pub not_exercised: usize,
+    /// Executions made ahead of time and thrown away.
+    pub speculative: usize,
+    /// The largest number of faults that was allowed together, if bounded.
+    pub bound: Option<usize>,
+    /// Why the search is not complete; `None` if it is, up to the bound.
+    pub incomplete: Option<Incomplete>,
+    /// What must be true of the system for the skipped cases to be redundant.
+    pub assumptions: Vec<String>,
+    /// What was seen that speaks against them.
+    pub flags: Vec<Flag>,
+    /// How often re-running skipped cases confirmed the prediction.
+    pub audit: Option<Audit>,
+}
+
+impl Certificate {
+    /// Whether every distinct case up to the bound was run or shown redundant.
+    pub fn is_complete(&self) -> bool {
+        self.incomplete.is_none()
+    }
+}
+
+/// The space, divided: explored and skipped add up to all of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skips {
+    /// Faultloads whose every fault strikes: the cases that can happen at all.
+    pub possible: BigUint,
+    /// Faultloads of the space that were not run, by policy.
+    pub by_policy: BTreeMap<&'static str, BigUint>,
+}
+
+/// Why a search ended before it was complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Incomplete {
+    /// The allowed number of executions was used up.
+    Cases {
+        /// Faultloads still waiting.
+        waiting: usize,
+    },
+    /// The strategy samples and never claims completeness.
+    Sampling,
+    /// The system contradicted itself, so skipping cannot be relied on.
+    Nondeterminism,
+}
+
+/// Something seen that the assumptions do not cover.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Flag {
+    /// The same circumstances led to different behaviour.
+    Nondeterminism {
+        /// The call whose service behaved so; `None` for the scenario itself.
+        at: Option<Point>,
+        /// An execution that showed the one behaviour.
+        first: usize,
+        /// An execution that showed the other.
+        second: usize,
+    },
+    /// A caller did something else although no call of its own went wrong
+    /// otherwise than before: a callee's good-looking answer differed.
+    Unexplained {
+        /// The call whose service behaved so; `None` for the scenario itself.
+        at: Option<Point>,
+        /// An execution that showed the one behaviour.
+        first: usize,
+        /// An execution that showed the other.
+        second: usize,
+    },
+    /// One point stood for several calls of one execution, so that a fault
+    /// cannot be aimed at one of them alone.
+    Ambiguous {
+        /// The point.
+        at: Point,
+        /// An execution that showed it.
+        execution: usize,
+    },
+}
+
+/// The result of re-running a sample of skipped faultloads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Audit {
+    /// How many were re-run.
+    pub sampled: usize,
+    /// How many went as predicted.
+    pub agreed: usize,
+    /// The faultloads that did not, in text form.
+    pub disagreed: Vec<String>,
+}

@@ -1,0 +1,59 @@
+//! An execution: one run of a scenario under one faultload.
+
+use crate::{Fault, Faultload, Trace};
+
+/// What came of an execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The scenario was content and every planned fault struck.
+    Passed,
+    /// The scenario was not content.
+    Failed {
+        /// What it said.
+        why: String,
+    },
+    /// The scenario was content, but not every planned fault struck, so it
+    /// says nothing about them.
+    NotExercised {
+        /// The faults that never struck.
+        missing: Vec<Fault>,
+    },
+}
+
+impl Verdict {
+    /// The verdict on a scenario's own word, given what was planned and what
+    /// was seen.
+    pub fn of(scenario: Result<(), String>, planned: &Faultload, trace: &Trace) -> Self {
+        if let Err(why) = scenario {
+            return Verdict::Failed { why };
+        }
+        let struck = |fault: &Fault| {
+            trace
+                .calls()
+                .iter()
+                .any(|c| c.injected.as_ref() == Some(fault))
+        };
+        let missing: Vec<Fault> = planned.faults().filter(|fault| !struck(fault)).collect();
+        if missing.is_empty() {
+            Verdict::Passed
+        } else {
+            Verdict::NotExercised { missing }
+        }
+    }
+
+    /// Whether the scenario complained.
+    pub fn is_failure(&self) -> bool {
+        matches!(self, Verdict::Failed { .. })
+    }
+}
+
+/// One run of a scenario under one faultload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Execution {
+    /// What was to fail.
+    pub faultload: Faultload,
+    /// What was seen.
+    pub trace: Trace,
+    /// What the scenario made of it.
+    pub verdict: Verdict,
+}

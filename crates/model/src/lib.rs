@@ -1,0 +1,38 @@
+//! Murphy's vocabulary: the words every other crate speaks.
+//!
+//! A [`Call`] is one request seen on its way to a service. Its [`Point`] is the
+//! identity it keeps across executions; a [`Fault`] makes a point fail in a
+//! [`Mode`]; a [`Faultload`] is a set of faults; an [`Execution`] is one run
+//! of the scenario under a faultload, with its [`Trace`] and [`Verdict`]; a
+//! [`Certificate`] states what a whole search covered.
+//!
+//! This crate is pure: no sockets, no clocks, no randomness. How a call gets
+//! its point is decided here ([`identity`]) and nowhere else, so the simulator
+//! and the proxies cannot disagree. Deciding what to try next is `search`'s
+//! job; making a fault happen is the proxy's.
+
+mod certificate;
+mod execution;
+mod fault;
+mod finding;
+pub mod identity;
+mod interface;
+mod mode;
+mod pattern;
+mod payload;
+mod point;
+mod syntax;
+mod trace;
+
+pub use certificate::{Audit, Certificate, Flag, Incomplete, Skips};
+pub use execution::{Execution, Verdict};
+pub use fault::{Conflict, Fault, Faultload, Target};
+pub use finding::{BugClass, Finding};
+pub use identity::{Arrival, Identifier, Identity};
+pub use interface::{Interface, PathTemplates, Protocol};
+pub use mode::{GrpcCode, Mode, Outcome, Phase};
+pub use pattern::{Attempts, FramePattern, InterfacePattern, Pattern, Text};
+pub use payload::PayloadHash;
+pub use point::{Frame, Point, Predecessors, Sibling};
+pub use syntax::SyntaxError;
+pub use trace::{Call, CallId, Reply, Trace};

@@ -1,0 +1,255 @@
+//! A point: the stable identity of a call across executions.
+//!
+//! Owns the shape of an identity, a chain of frames from the entry call to the
+//! call itself. Computing one from a request is [`crate::identity`]'s job;
+//! matching many with one expression is [`crate::Pattern`]'s.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+use std::sync::{Arc, LazyLock};
+
+use crate::{Interface, PayloadHash};
+
+/// One link of a [`Point`]: a call as its caller's siblings see it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Frame {
+    /// The service the call is sent to.
+    pub destination: Arc<str>,
+    /// What it asks for.
+    pub interface: Interface,
+    /// What it sends; `None` when nothing is sent or payloads are not looked at.
+    pub payload: Option<PayloadHash>,
+    /// What its caller had completed before; `None` when not looked at.
+    pub predecessors: Option<Predecessors>,
+    /// Where in the caller's code it was made, when a client library says so.
+    pub site: Option<Arc<str>>,
+    /// 1 for the first call with everything above equal, 2 for the second, …
+    pub count: u32,
+}
+
+impl Frame {
+    /// A first call without payload, predecessors or call site.
+    pub fn new(destination: &str, interface: Interface) -> Self {
+        Frame {
+            destination: destination.into(),
+            interface,
+            payload: None,
+            predecessors: None,
+            site: None,
+            count: 1,
+        }
+    }
+
+    /// The same frame as its `count`-th occurrence.
+    pub fn nth(self, count: u32) -> Self {
+        Frame { count, ..self }
+    }
+
+    /// Whether both are attempts of one call: equal but for the count.
+    pub fn same_call(&self, other: &Frame) -> bool {
+        self.destination == other.destination
+            && self.interface == other.interface
+            && self.payload == other.payload
+            && self.predecessors == other.predecessors
+            && self.site == other.site
+    }
+}
+
+/// The completed siblings of a call, each with its highest count.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Predecessors(pub Arc<BTreeMap<Sibling, u32>>);
+
+/// What tells completed siblings apart: as a [`Frame`], without its history.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Sibling {
+    /// The service that was called.
+    pub destination: Arc<str>,
+    /// What it was asked for.
+    pub interface: Interface,
+    /// What it was sent.
+    pub payload: Option<PayloadHash>,
+}
+
+/// The chain of frames from the entry call (first) to this call (last).
+///
+/// Cheap to clone and to extend: children share their parent's frames. Never
+/// empty. Ordered by frames, so that sets of points print the same everywhere.
+#[derive(Clone, Debug)]
+pub struct Point(Arc<Node>);
+
+#[derive(Debug)]
+struct Node {
+    parent: Option<Point>,
+    frame: Frame,
+    depth: usize,
+    hash: u64,
+}
+
+/// One key for the whole process: equal points must hash alike wherever made.
+static HASHING: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+
+impl Point {
+    /// An entry point: a call that nothing observed has caused.
+    pub fn entry(frame: Frame) -> Self {
+        Self::link(None, frame)
+    }
+
+    /// The point of a call made while serving the call at `self`.
+    pub fn child(&self, frame: Frame) -> Self {
+        Self::link(Some(self.clone()), frame)
+    }
+
+    /// A point from its frames, entry call first; `None` if there are none.
+    pub fn from_frames(frames: impl IntoIterator<Item = Frame>) -> Option<Self> {
+        frames
+            .into_iter()
+            .fold(None, |parent, frame| Some(Self::link(parent, frame)))
+    }
+
+    fn link(parent: Option<Point>, frame: Frame) -> Self {
+        let mut hasher = HASHING.build_hasher();
+        parent.as_ref().map(|p| p.0.hash).hash(&mut hasher);
+        frame.hash(&mut hasher);
+        let depth = parent.as_ref().map_or(1, |p| p.0.depth + 1);
+        Point(Arc::new(Node {
+            hash: hasher.finish(),
+            parent,
+            frame,
+            depth,
+        }))
+    }
+
+    /// The call itself: the last frame of the chain.
+    pub fn frame(&self) -> &Frame {
+        &self.0.frame
+    }
+
+    /// The call this one was made from; `None` for an entry call.
+    pub fn parent(&self) -> Option<&Point> {
+        self.0.parent.as_ref()
+    }
+
+    /// How many frames the chain has; 1 for an entry call.
+    pub fn depth(&self) -> usize {
+        self.0.depth
+    }
+
+    /// All frames, entry call first.
+    pub fn frames(&self) -> Vec<&Frame> {
+        let mut frames: Vec<&Frame> = self.and_above().map(Point::frame).collect();
+        frames.reverse();
+        frames
+    }
+
+    /// The points this call was made under, nearest first.
+    pub fn ancestors(&self) -> impl Iterator<Item = &Point> {
+        self.and_above().skip(1)
+    }
+
+    fn and_above(&self) -> impl Iterator<Item = &Point> {
+        std::iter::successors(Some(self), |point| point.parent())
+    }
+
+    /// The same chain with the last frame at another count.
+    pub fn with_count(&self, count: u32) -> Self {
+        Self::link(self.0.parent.clone(), self.0.frame.clone().nth(count))
+    }
+
+    /// Whether both are attempts of one call: equal but for the last count.
+    pub fn same_call(&self, other: &Point) -> bool {
+        self.0.parent == other.0.parent && self.0.frame.same_call(&other.0.frame)
+    }
+
+    /// Whether both are the same but for counts, at every level of the chain.
+    pub fn same_but_for_counts(&self, other: &Point) -> bool {
+        self.depth() == other.depth()
+            && self
+                .and_above()
+                .zip(other.and_above())
+                .all(|(a, b)| a.frame().same_call(b.frame()))
+    }
+}
+
+impl PartialEq for Point {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+            || (self.0.hash == other.0.hash
+                && self.0.frame == other.0.frame
+                && self.0.parent == other.0.parent)
+    }
+}
+
+impl Eq for Point {}
+
+impl Hash for Point {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0.hash);
+    }
+}
+
+impl Ord for Point {
+    fn cmp(&self, other: &Self) -> Ordering {
+        if Arc::ptr_eq(&self.0, &other.0) {
+            return Ordering::Equal;
+        }
+        match (self.parent(), other.parent()) {
+            _ if self.depth() == other.depth() => self
+                .parent()
+                .cmp(&other.parent())
+                .then_with(|| self.frame().cmp(other.frame())),
+            (Some(parent), _) if self.depth() > other.depth() => {
+                parent.cmp(other).then(Ordering::Greater)
+            }
+            (_, Some(parent)) => self.cmp(parent).then(Ordering::Less),
+            (_, None) => unreachable!("only the deeper point has more ancestors"),
+        }
+    }
+}
+
+impl PartialOrd for Point {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(name: &str) -> Frame {
+        Frame::new(name, Interface::http("GET", "/"))
+    }
+
+    #[test]
+    fn equal_chains_are_equal_however_they_were_built() {
+        let built = Point::entry(frame("a")).child(frame("b"));
+        let listed = Point::from_frames([frame("a"), frame("b")]).unwrap();
+        assert_eq!(built, listed);
+        assert_ne!(built, Point::entry(frame("b")));
+        assert_eq!(built.depth(), 2);
+        assert!(Point::from_frames([]).is_none());
+    }
+
+    #[test]
+    fn attempts_differ_in_their_last_count_only() {
+        let entry = Point::entry(frame("a"));
+        let (first, second) = (entry.child(frame("b")), entry.child(frame("b").nth(2)));
+        assert!(first.same_call(&second));
+        assert_eq!(first.with_count(2), second);
+        let below_retry = second.child(frame("c"));
+        assert!(!below_retry.same_call(&first.child(frame("c"))));
+        assert!(below_retry.same_but_for_counts(&first.child(frame("c"))));
+    }
+
+    #[test]
+    fn order_is_by_frames_from_the_entry() {
+        let a = Point::entry(frame("a"));
+        let mut points = vec![Point::entry(frame("b")), a.child(frame("z")), a.clone()];
+        points.sort();
+        assert_eq!(
+            points,
+            [a.clone(), a.child(frame("z")), Point::entry(frame("b"))]
+        );
+    }
+}

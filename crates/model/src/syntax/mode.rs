@@ -1,0 +1,232 @@
+//! The text form of modes, and of the replies they lead to.
+//!
+//! `503`, `after:hang`, `delay:1m30s`. The phase is written only where it is
+//! `after`, the one phase an outcome does not imply; reading takes it wherever
+//! it is true.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use super::SyntaxError;
+use super::lexer::{Cursor, Next, Slice};
+use super::outcome;
+use crate::{GrpcCode, Mode, Outcome, Phase, Reply};
+
+impl fmt::Display for GrpcCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reply::Status(status) => write!(f, "{status}"),
+            Reply::Grpc(code) => write!(f, "grpc:{code}"),
+            Reply::GrpcOk => f.write_str("grpc:OK"),
+            Reply::Reset => f.write_str("reset"),
+            Reply::Closed => f.write_str("closed"),
+            Reply::TimedOut => f.write_str("timed out"),
+            Reply::Broken => f.write_str("broken"),
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.phase() == Phase::After {
+            f.write_str("after:")?;
+        }
+        match self.outcome() {
+            Outcome::Status(status) => write!(f, "{status}"),
+            Outcome::Grpc(code) => write!(f, "grpc:{code}"),
+            Outcome::Reset => f.write_str("reset"),
+            Outcome::Close => f.write_str("close"),
+            Outcome::Hang => f.write_str("hang"),
+            Outcome::Delay(delay) => write!(f, "delay:{}", compact(delay)),
+            Outcome::Truncate(bytes) => write!(f, "truncate:{bytes}"),
+            Outcome::Slow(rate) => write!(f, "slow:{rate}"),
+            Outcome::Malformed => f.write_str("malformed"),
+            Outcome::Duplicate => f.write_str("duplicate"),
+        }
+    }
+}
+
+fn compact(duration: Duration) -> String {
+    humantime::format_duration(duration)
+        .to_string()
+        .replace(' ', "")
+}
+
+impl FromStr for Mode {
+    type Err = SyntaxError;
+
+    fn from_str(text: &str) -> Result<Self, SyntaxError> {
+        let mut cursor = Cursor::new("mode", text);
+        let mode = read(&mut cursor)?;
+        match cursor.next() {
+            Next::End => Ok(mode),
+            _ => {
+                let span = cursor.at()..text.trim_end().len();
+                Err(cursor.error(span, "expected one mode", "more follows"))
+            }
+        }
+    }
+}
+
+impl Mode {
+    /// Reads a comma-separated list of at least one mode: `500, 503, reset`.
+    pub fn parse_list(text: &str) -> Result<Vec<Mode>, SyntaxError> {
+        let mut cursor = Cursor::new("list of modes", text);
+        let mut modes = vec![read(&mut cursor)?];
+        loop {
+            match cursor.next() {
+                Next::End => return Ok(modes),
+                Next::Comma => cursor.eat(','),
+                _ => {
+                    let more = cursor.take_until(char::is_whitespace).range();
+                    return Err(cursor
+                        .error(more, "expected `,` between modes", "no `,` before this")
+                        .with_hint("write the list as `500,503,reset`"));
+                }
+            };
+            modes.push(read(&mut cursor)?);
+        }
+    }
+}
+
+/// Reads the mode that comes next; white space or a comma ends it.
+pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Mode, SyntaxError> {
+    cursor.skip_space();
+    let word = cursor.take_until(|c| c.is_whitespace() || c == ',');
+    if word.text.is_empty() {
+        return Err(cursor.error(word.range(), outcome::EXPECTED, "a mode is missing"));
+    }
+    let (phase, rest) = split_phase(word);
+    let outcome = outcome::read(cursor, rest)?;
+    let phase = phase.unwrap_or(usual_phase(outcome));
+    Mode::new(phase, outcome).ok_or_else(|| clash(cursor, word, rest, outcome))
+}
+
+fn split_phase(word: Slice<'_>) -> (Option<Phase>, Slice<'_>) {
+    match word.split_once(':') {
+        Some((name, rest)) if name.text == "before" => (Some(Phase::Before), rest),
+        Some((name, rest)) if name.text == "after" => (Some(Phase::After), rest),
+        _ => (None, word),
+    }
+}
+
+/// The phase of an outcome that is written without one.
+fn usual_phase(outcome: Outcome) -> Phase {
+    match outcome {
+        Outcome::Delay(_) | Outcome::Duplicate => Phase::Delivery,
+        Outcome::Truncate(_) | Outcome::Slow(_) | Outcome::Malformed => Phase::After,
+        _ => Phase::Before,
+    }
+}
+
+/// Says why the phase and the outcome exclude each other.
+fn clash(cursor: &Cursor<'_>, word: Slice<'_>, rest: Slice<'_>, outcome: Outcome) -> SyntaxError {
+    let (why, instead) = match usual_phase(outcome) {
+        Phase::Delivery => (
+            "a delay or duplicate changes how messages travel; it is neither before nor after",
+            "",
+        ),
+        _ => (
+            "only an answer's body can be spoiled, so this comes after the callee's work",
+            "after:",
+        ),
+    };
+    cursor
+        .error(word.range(), why, "these exclude each other")
+        .with_hint(format!("write `{instead}{}`", rest.text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::assert_refused;
+    use super::*;
+
+    #[test]
+    fn modes_are_read_and_written_in_one_form() {
+        let cases = [
+            ("503", "503"),
+            ("before:503", "503"),
+            ("after:503", "after:503"),
+            ("grpc:unavailable", "grpc:UNAVAILABLE"),
+            ("after:grpc:DATA_LOSS", "after:grpc:DATA_LOSS"),
+            (" reset ", "reset"),
+            ("close", "close"),
+            ("after:hang", "after:hang"),
+            ("delay:90s", "delay:1m30s"),
+            ("delay:1.5s", "delay:1s500ms"),
+            ("delay:0s", "delay:0s"),
+            (
+                "delay:18446744073709551615s999999999ns",
+                "delay:584542046090years7months15days17h5m3s999ms999us999ns",
+            ),
+            ("truncate:100", "after:truncate:100"),
+            ("after:slow:1000", "after:slow:1000"),
+            ("malformed", "after:malformed"),
+            ("duplicate", "duplicate"),
+        ];
+        for (text, written) in cases {
+            let mode: Mode = text.parse().unwrap();
+            assert_eq!(mode.to_string(), written);
+            assert_eq!(written.parse(), Ok(mode));
+        }
+    }
+
+    #[test]
+    fn what_is_no_mode_is_refused_with_its_place() {
+        let cases = [
+            ("5O3", "5O3", "did you mean `503`?"),
+            ("", "", "a mode is missing"),
+            ("after", "after", "modes are a status"),
+            ("after:delay:2s", "after:delay:2s", "write `delay:2s`"),
+            (
+                "before:duplicate",
+                "before:duplicate",
+                "neither before nor after",
+            ),
+            (
+                "before:truncate:9",
+                "before:truncate:9",
+                "write `after:truncate:9`",
+            ),
+            ("503 reset", "reset", "expected one mode"),
+            ("503,reset", ",reset", "expected one mode"),
+        ];
+        for (text, at, says) in cases {
+            assert_refused::<Mode>(text, at, says);
+        }
+    }
+
+    #[test]
+    fn lists_are_separated_by_commas() {
+        let modes = Mode::parse_list("500, 503,reset").unwrap();
+        assert_eq!(modes, [Mode::status(500), Mode::status(503), Mode::RESET]);
+        for (text, at) in [("", ""), ("500,", ""), ("500 503", "503"), ("500,,503", "")] {
+            let error = Mode::parse_list(text).unwrap_err();
+            assert_eq!(&text[error.span()], at, "{error}");
+        }
+    }
+
+    #[test]
+    fn replies_are_written_in_words() {
+        let unavailable = GrpcCode::named("UNAVAILABLE").unwrap();
+        let cases = [
+            (Reply::Status(200), "200"),
+            (Reply::Grpc(unavailable), "grpc:UNAVAILABLE"),
+            (Reply::GrpcOk, "grpc:OK"),
+            (Reply::Reset, "reset"),
+            (Reply::Closed, "closed"),
+            (Reply::TimedOut, "timed out"),
+            (Reply::Broken, "broken"),
+        ];
+        for (reply, text) in cases {
+            assert_eq!(reply.to_string(), text);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The text form of patterns: `** > cart GET /users/* #..3 {body=3fa9}`.
+//!
+//! Owns the generous reading of a chain, in which things may be left open.
+
+use std::fmt::{self, Write};
+use std::str::FromStr;
+
+use super::SyntaxError;
+use super::frame::{Chain, RawFrame, expect_end, read_chain};
+use super::interface::{check_grpc_name, looks_like_path};
+use super::lexer::{Cursor, Word};
+use super::options;
+use super::point::write_count;
+use super::text::{IN_FRAME, write_text, write_text_quoted};
+use crate::{Attempts, FramePattern, InterfacePattern, Pattern, Text};
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.anywhere {
+            f.write_str("** > ")?;
+        }
+        for (i, frame) in self.frames.iter().enumerate() {
+            if i > 0 {
+                f.write_str(" > ")?;
+            }
+            write_frame(f, frame)?;
+        }
+        Ok(())
+    }
+}
+
+fn write_frame(f: &mut impl Write, frame: &FramePattern) -> fmt::Result {
+    write_text(f, &frame.destination, IN_FRAME)?;
+    f.write_char(' ')?;
+    write_interface(f, &frame.interface)?;
+    write_count(f, frame.count)?;
+    let (body, after) = (frame.payload.as_deref(), frame.predecessors.as_ref());
+    options::write(f, body, after, frame.site.as_ref())
+}
+
+fn write_interface(f: &mut impl Write, interface: &InterfacePattern) -> fmt::Result {
+    match interface {
+        InterfacePattern::Any => f.write_char('*'),
+        InterfacePattern::Http { method, path } => {
+            write_text(f, method, IN_FRAME)?;
+            f.write_char(' ')?;
+            write_text(f, path, IN_FRAME)
+        }
+        InterfacePattern::Grpc(name) if needs_quotes(name) => write_text_quoted(f, name, IN_FRAME),
+        InterfacePattern::Grpc(name) => write_text(f, name, IN_FRAME),
+    }
+}
+
+/// Whether a gRPC name would be taken for something else: for any interface,
+/// or for half of an HTTP interface.
+fn needs_quotes(name: &Text) -> bool {
+    match name.literal() {
+        Some(name) => looks_like_path(name) || !name.contains('/'),
+        None => *name == Text::any() || looks_like_path(&name.pieces()[0]),
+    }
+}
+
+impl FromStr for Pattern {
+    type Err = SyntaxError;
+
+    fn from_str(text: &str) -> Result<Self, SyntaxError> {
+        let mut cursor = Cursor::new("pattern", text);
+        let chain = read_chain(&mut cursor)?;
+        expect_end(&mut cursor)?;
+        from_chain(&cursor, &chain)
+    }
+}
+
+pub(super) fn from_chain(cursor: &Cursor<'_>, chain: &Chain<'_>) -> Result<Pattern, SyntaxError> {
+    let frames: Result<Vec<_>, _> = chain.frames.iter().map(|raw| frame(cursor, raw)).collect();
+    Ok(Pattern {
+        anywhere: chain.anywhere.is_some(),
+        frames: frames?,
+    })
+}
+
+fn frame(cursor: &Cursor<'_>, raw: &RawFrame<'_>) -> Result<FramePattern, SyntaxError> {
+    Ok(FramePattern {
+        destination: raw.destination.to_text(),
+        interface: interface(cursor, &raw.interface)?,
+        payload: raw.options.body.map(|digits| digits.0.text.into()),
+        predecessors: raw.options.after.clone(),
+        site: raw.options.site.as_ref().map(Word::to_text),
+        count: match &raw.count {
+            Some(count) => count.attempts,
+            None => Attempts::Exactly(1),
+        },
+    })
+}
+
+fn interface(cursor: &Cursor<'_>, words: &[Word<'_>]) -> Result<InterfacePattern, SyntaxError> {
+    match words {
+        [method, path, ..] => Ok(InterfacePattern::Http {
+            method: method.to_text(),
+            path: path.to_text(),
+        }),
+        [only] if only.raw.text.bytes().all(|b| b == b'*') => Ok(InterfacePattern::Any),
+        [name] => {
+            check_grpc_name(cursor, name)?;
+            Ok(InterfacePattern::Grpc(name.to_text()))
+        }
+        [] => Ok(InterfacePattern::Any),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::assert_refused;
+    use super::*;
+
+    #[test]
+    fn patterns_are_read_and_written_in_one_form() {
+        let cases = [
+            ("cart", "cart *"),
+            ("cart *", "cart *"),
+            ("cart **", "cart *"),
+            ("* * *", "* * *"),
+            ("** > cart GET /cart #*", "** > cart GET /cart #*"),
+            ("** > * #..3", "** > * * #..3"),
+            ("cart GET /users/** #2", "cart GET /users/* #2"),
+            (r#"cart GET "/a*b"*"#, r#"cart GET "/a*b"*"#),
+            (r#"cart ""*"#, r#"cart ""*"#),
+            (r#"cart "GetCart""#, r#"cart "GetCart""#),
+            (r#"cart "/"*"#, r#"cart "/"*"#),
+            ("cart */Get*", "cart */Get*"),
+            (r#"*""* *"#, r#"*""* *"#),
+            (
+                "cart {site=app.py:*, body=3fa9}",
+                "cart * {body=3fa9, site=app.py:*}",
+            ),
+            (r#"cart {site="a*,b"}"#, r#"cart * {site="a*,b"}"#),
+            (r#"cart {site=a","*"}"}"#, r#"cart * {site="a,"*"}"}"#),
+        ];
+        for (text, written) in cases {
+            let pattern: Pattern = text.parse().unwrap();
+            assert_eq!(pattern.to_string(), written, "{text}");
+            assert_eq!(written.parse(), Ok(pattern));
+        }
+    }
+
+    #[test]
+    fn a_star_in_quotes_is_no_wildcard() {
+        let reads = |text: &str, point: &str| {
+            text.parse::<Pattern>()
+                .unwrap()
+                .matches(&point.parse().unwrap())
+        };
+        assert!(reads(r#"cart GET "/a*""#, r#"cart GET "/a*""#));
+        assert!(!reads(r#"cart GET "/a*""#, "cart GET /ab"));
+        assert!(reads("cart GET /a*", "cart GET /ab"));
+        assert!(reads(r#"cart GET "/a*"*"#, r#"cart GET "/a*b""#));
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_refused_with_its_place() {
+        let cases = [
+            ("cart GET", "GET", "as in `GET /cart`"),
+            ("cart /cart/*", "/cart/*", "as in `GET /cart/*`"),
+            ("**", "**", "a call after `**`"),
+            ("** >", "", "nothing follows"),
+            ("cart #..0", "#..0", "counts begin at 1"),
+            ("cart #..", "#..", "for the first three"),
+            ("cart {body=}", "body", "its value is missing"),
+            ("cart {body=3F}", "3F", "lower-case"),
+            ("cart {body=3*}", "3*", "hexadecimal"),
+            (r"cart GET /\*", "\\", "only in quotes"),
+        ];
+        for (text, at, says) in cases {
+            assert_refused::<Pattern>(text, at, says);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Calls and traces: what was seen in one execution.
+//!
+//! Owns the tree of calls, their order and overlap. What a trace says about
+//! the services' behaviour is for `search` to learn.
+
+use crate::{Fault, Faultload, GrpcCode, Mode, Point};
+
+/// What a caller saw of the answer to one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reply {
+    /// An HTTP status.
+    Status(u16),
+    /// A gRPC status other than OK.
+    Grpc(GrpcCode),
+    /// gRPC OK.
+    GrpcOk,
+    /// The connection was refused or reset.
+    Reset,
+    /// The connection was closed before an answer.
+    Closed,
+    /// The caller gave up waiting.
+    TimedOut,
+    /// An answer came whose body could not be used.
+    Broken,
+}
+
+impl Reply {
+    /// Whether the call went well: any 2xx, or gRPC OK.
+    pub fn is_ok(&self) -> bool {
+        matches!(self, Reply::Status(200..=299) | Reply::GrpcOk)
+    }
+}
+
+/// The place of a call in its [`Trace`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CallId(pub u32);
+
+/// One request seen on its way to a service, and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Its identity across executions.
+    pub point: Point,
+    /// The call it was made from; `None` if the scenario itself made it.
+    pub parent: Option<CallId>,
+    /// When it arrived, counted in events (arrivals and answers) of the trace.
+    pub arrived: u32,
+    /// When its answer was on its way back, counted likewise; `None` if the
+    /// execution ended first.
+    pub finished: Option<u32>,
+    /// What the caller saw; `None` if the execution ended first.
+    pub reply: Option<Reply>,
+    /// The fault that struck it, if one did: the faultload's fault (whose
+    /// target may be wider than this one call).
+    pub injected: Option<Fault>,
+}
+
+impl Call {
+    /// How it was made to fail, if it was.
+    pub fn mode(&self) -> Option<Mode> {
+        self.injected.as_ref().map(|fault| fault.mode)
+    }
+}
+
+/// All calls of one execution, in the order they arrived.
+///
+/// The calls form a forest: a scenario may send more than one request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    calls: Vec<Call>,
+}
+
+impl Trace {
+    /// A trace of calls in order of arrival.
+    ///
+    /// # Panics
+    /// If a call's parent does not come before it.
+    pub fn new(calls: Vec<Call>) -> Self {
+        for (i, call) in calls.iter().enumerate() {
+            let before = call.parent.is_none_or(|parent| (parent.0 as usize) < i);
+            assert!(before, "call {i} arrives before the call it was made from");
+        }
+        Trace { calls }
+    }
+
+    /// The calls, in order of arrival.
+    pub fn calls(&self) -> &[Call] {
+        &self.calls
+    }
+
+    /// The call with this place.
+    pub fn call(&self, id: CallId) -> &Call {
+        &self.calls[id.0 as usize]
+    }
+
+    /// The places of all calls, in order of arrival.
+    pub fn ids(&self) -> impl Iterator<Item = CallId> {
+        (0..self.calls.len() as u32).map(CallId)
+    }
+
+    /// The calls made from `parent` (from the scenario itself, if `None`), in
+    /// order of arrival.
+    pub fn children(&self, parent: Option<CallId>) -> impl Iterator<Item = CallId> {
+        self.ids().filter(move |id| self.call(*id).parent == parent)
+    }
+
+    /// The scenario's own requests, in order of arrival.
+    pub fn entries(&self) -> impl Iterator<Item = CallId> {
+        self.children(None)
+    }
+
+    /// What the scenario saw of its last request.
+    pub fn final_reply(&self) -> Option<Reply> {
+        self.entries().last().and_then(|id| self.call(id).reply)
+    }
+
+    /// Whether the two calls were under way at the same time.
+    pub fn overlap(&self, a: CallId, b: CallId) -> bool {
+        a != b && !self.finished_before(a, b) && !self.finished_before(b, a)
+    }
+
+    /// Whether `a` was answered before `b` arrived, so that `a`'s answer may
+    /// have had a part in `b` being made.
+    pub fn finished_before(&self, a: CallId, b: CallId) -> bool {
+        self.call(a)
+            .finished
+            .is_some_and(|finished| finished < self.call(b).arrived)
+    }
+
+    /// The faults that struck, each once.
+    pub fn struck(&self) -> Faultload {
+        let mut faults: Vec<Fault> = self
+            .calls
+            .iter()
+            .filter_map(|c| c.injected.clone())
+            .collect();
+        faults.sort();
+        faults.dedup();
+        Faultload::new(faults).expect("faults of one faultload have different targets")
+    }
+}

@@ -1,0 +1,151 @@
+//! Audit: does what was skipped really go as predicted?
+//!
+//! Owns the choice of a sample and the comparison. Half the sample is drawn
+//! from faultloads that strike in full (found by following predictions), half
+//! from all faultloads of a few faults, most of which cannot strike.
+
+use std::collections::{BTreeMap, HashSet};
+
+use murphy_model::{Audit, Execution, Faultload, Point, Reply};
+
+use crate::catalogue::{FaultKey, FaultSet, PointId};
+use crate::model::predict::{Prediction, predict};
+use crate::options::Reduction;
+use crate::tree::Tree;
+use crate::tree::engine::Judgement;
+
+/// Faultloads larger than this are hardly ever skipped for a reason of their
+/// own; drawing them would only make the sample slower.
+const LARGEST: usize = 5;
+
+/// How many draws to make for each faultload wanted before giving up: a small
+/// system may not have that many.
+const DRAWS: usize = 60;
+
+/// Re-runs a seeded sample of `most` skipped faultloads and compares.
+pub fn audit(
+    tree: &Tree,
+    most: usize,
+    seed: u64,
+    mut execute: impl FnMut(&Faultload) -> Execution,
+) -> Audit {
+    let mut audit = Audit::default();
+    for (faults, prediction) in sample(tree, most, seed) {
+        let faultload = tree.engine.catalogue.faultload(&faults);
+        let execution = execute(&faultload);
+        audit.sampled += 1;
+        if went_as(&prediction, &execution, tree) {
+            audit.agreed += 1;
+        } else {
+            audit.disagreed.push(faultload.to_string());
+        }
+    }
+    audit
+}
+
+/// Skipped faultloads with what they are predicted to show.
+fn sample(tree: &Tree, most: usize, seed: u64) -> Vec<(FaultSet, Prediction)> {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let mut drawn = HashSet::new();
+    let mut sample = Vec::new();
+    for draw in 0..most * DRAWS {
+        if sample.len() == most {
+            break;
+        }
+        let faults = match draw % 2 {
+            0 => draw_striking(tree, &mut rng),
+            _ => draw_any(tree, &mut rng),
+        };
+        if !drawn.insert(faults.clone()) || tree.engine.numbers.contains_key(&faults) {
+            continue;
+        }
+        let skipped = matches!(tree.engine.judge(&faults, None), Judgement::Skip(_));
+        if let (true, Some(prediction)) = (skipped, prediction_of(tree, &faults)) {
+            sample.push((faults, prediction));
+        }
+    }
+    sample
+}
+
+/// Grows a faultload by faults at calls that are predicted to be made.
+fn draw_striking(tree: &Tree, rng: &mut fastrand::Rng) -> FaultSet {
+    let mut faults = FaultSet::default();
+    for _ in 0..rng.usize(1..=LARGEST) {
+        let Some(prediction) = prediction_of(tree, &faults) else {
+            break;
+        };
+        let open = prediction.calls.iter().filter(|call| call.struck.is_none());
+        let points: Vec<PointId> = open.map(|call| call.point).collect();
+        let added = draw_fault(tree, rng, &points).and_then(|fault| faults.union(&[fault]));
+        match added {
+            Some(larger) => faults = larger,
+            None => break,
+        }
+    }
+    faults
+}
+
+fn draw_any(tree: &Tree, rng: &mut fastrand::Rng) -> FaultSet {
+    let points: Vec<PointId> = tree.engine.catalogue.ids().collect();
+    let mut faults = FaultSet::default();
+    for _ in 0..rng.usize(2..=LARGEST) {
+        let added = draw_fault(tree, rng, &points).and_then(|fault| faults.union(&[fault]));
+        faults = added.unwrap_or(faults);
+    }
+    faults
+}
+
+fn draw_fault(tree: &Tree, rng: &mut fastrand::Rng, points: &[PointId]) -> Option<FaultKey> {
+    let modes_of = |point: PointId| &tree.engine.catalogue.entry(point).modes;
+    let can_fail: Vec<PointId> = points
+        .iter()
+        .copied()
+        .filter(|p| !modes_of(*p).is_empty())
+        .collect();
+    let point = *rng.choice(&can_fail)?;
+    Some(FaultKey {
+        point,
+        every: false,
+        mode: *rng.choice(modes_of(point))?,
+    })
+}
+
+/// What a skipped faultload is predicted to show, with modes that stand for
+/// others put in their place where that reduction is in force.
+fn prediction_of(tree: &Tree, faults: &FaultSet) -> Option<Prediction> {
+    let engine = &tree.engine;
+    if !engine.options.reduces(Reduction::Modes) {
+        return predict(&engine.model, &engine.catalogue, faults).ok();
+    }
+    let stand_in = |key: &FaultKey| FaultKey {
+        mode: engine.classes.representative(*key, &engine.catalogue),
+        ..*key
+    };
+    let stand_ins = FaultSet::new(faults.keys().iter().map(stand_in).collect());
+    let mut prediction = predict(&engine.model, &engine.catalogue, &stand_ins).ok()?;
+    for call in &mut prediction.calls {
+        if let Some(original) = engine.catalogue.strike(faults, call.point) {
+            call.struck = call.struck.map(|_| original);
+            call.label.reply = engine
+                .catalogue
+                .mode(original.mode)
+                .reply()
+                .or(call.label.reply);
+        }
+    }
+    Some(prediction)
+}
+
+/// Whether an execution shows the predicted calls with the predicted replies.
+fn went_as(prediction: &Prediction, execution: &Execution, tree: &Tree) -> bool {
+    let mut expected: BTreeMap<(&Point, Option<Reply>), usize> = BTreeMap::new();
+    for call in &prediction.calls {
+        let point = tree.engine.catalogue.point(call.point);
+        *expected.entry((point, call.label.reply)).or_default() += 1;
+    }
+    let mut seen: BTreeMap<(&Point, Option<Reply>), usize> = BTreeMap::new();
+    for call in execution.trace.calls() {
+        *seen.entry((&call.point, call.reply)).or_default() += 1;
+    }
+    expected == seen
+}

@@ -1,0 +1,25 @@
+//! What to try next, and what need not be tried.
+//!
+//! A [`Strategy`] proposes faultloads and learns from their executions. The
+//! [`Tree`] strategy covers every distinct behaviour of every service; it
+//! skips what its [`policy`]s show to be redundant and ends with a
+//! certificate. Pure, synchronous and deterministic: no sockets, no clock, and
+//! randomness only from a seed.
+
+mod audit;
+mod catalogue;
+mod explain;
+mod model;
+mod options;
+pub mod policy;
+mod random;
+mod strategy;
+mod tree;
+
+pub use audit::audit;
+pub use explain::{Explanation, NeverSeen};
+pub use options::{Filter, Modes, Options, Order, Reduction};
+pub use policy::Policy;
+pub use random::Random;
+pub use strategy::{Step, Strategy, Ticket, explore};
+pub use tree::Tree;

@@ -1,0 +1,327 @@
+//! The decisions of one service while it serves one point.
+//!
+//! A service that keeps no state decides on its next call by the replies it
+//! has had so far, so its behaviour is a tree: nodes are what it has seen,
+//! edges are replies, leaves are its answer. Owns that tree for one caller:
+//! what was observed, what contradicts what, and which branches are open.
+//!
+//! Everything published about inclusion, exclusion and propagation is a way of
+//! reading this tree: a call that only some branches hold is included by the
+//! replies on them; one that some branches lack is excluded; a leaf with a
+//! failed answer is a propagated failure.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use murphy_model::Reply;
+
+use crate::catalogue::{FaultSet, PointId};
+
+use super::observation::{Label, Observation};
+
+/// One call on a path, with what came of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Pace {
+    pub(crate) child: PointId,
+    pub(crate) label: Label,
+    story: u64,
+    organic: bool,
+    /// The faults that had struck before it, anywhere in the execution.
+    before: FaultSet,
+}
+
+/// What one execution showed of the service: its calls and its answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Path {
+    pub(crate) paces: Vec<Pace>,
+    /// The answer; `None` where a fault hid it.
+    answer: Option<Option<Reply>>,
+    execution: usize,
+}
+
+impl Path {
+    /// The path a caller took: the call at `caller`, or the scenario.
+    pub(crate) fn of(observation: &Observation, caller: Option<usize>, execution: usize) -> Self {
+        let (children, answer) = match caller {
+            Some(index) => {
+                let call = &observation.calls[index];
+                (&call.children, call.answer)
+            }
+            None => (&observation.entries, Some(None)),
+        };
+        let pace = |index: &usize| {
+            let call = &observation.calls[*index];
+            Pace {
+                child: call.point,
+                label: call.label,
+                story: call.story,
+                organic: call.injected.is_none(),
+                before: observation.struck_before(*index),
+            }
+        };
+        Path {
+            paces: children.iter().map(pace).collect(),
+            answer,
+            execution,
+        }
+    }
+
+    /// Everything about the path but the execution that showed it.
+    fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.answer.hash(&mut hasher);
+        for pace in &self.paces {
+            (pace.child, pace.label, pace.story).hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+}
+
+/// The number of a node of a [`Decisions`] tree.
+pub(crate) type NodeId = usize;
+
+/// What tells edges apart: the reply, and how it came about if that matters.
+type EdgeKey = (Label, u64);
+
+/// A reply that was seen, and what it led to.
+#[derive(Debug)]
+pub(crate) struct Edge {
+    key: EdgeKey,
+    pub(crate) to: NodeId,
+    /// The first execution that took it.
+    pub(crate) execution: usize,
+    /// Whether the callee itself gave this reply then.
+    pub(crate) organic: bool,
+}
+
+impl Edge {
+    /// The reply.
+    pub(crate) fn label(&self) -> Label {
+        self.key.0
+    }
+}
+
+/// A call that was made at a node.
+#[derive(Debug)]
+pub(crate) struct Choice {
+    pub(crate) child: PointId,
+    /// Faults that lead here.
+    pub(crate) driver: FaultSet,
+    pub(crate) edges: Vec<Edge>,
+    execution: usize,
+}
+
+/// The end of a path.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leaf {
+    pub(crate) answer: Option<Option<Reply>>,
+    pub(crate) execution: usize,
+}
+
+/// What a service had seen, and what it did then.
+#[derive(Debug, Default)]
+pub(crate) struct Node {
+    /// The call made next. More than one only where calls overlap and
+    /// schedules differ, or where observations contradict each other.
+    pub(crate) choices: Vec<Choice>,
+    pub(crate) leaf: Option<Leaf>,
+}
+
+/// How a path fits what was known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fit {
+    /// It agrees.
+    Agrees,
+    /// The same replies led elsewhere before, but they had come about
+    /// differently: from now on that is looked at.
+    Unexplained { earlier: usize },
+    /// The very same circumstances led elsewhere before.
+    Contradicts { earlier: usize },
+}
+
+/// All that is known of one service while it serves one point.
+#[derive(Debug)]
+pub(crate) struct Decisions {
+    nodes: Vec<Node>,
+    paths: Vec<Path>,
+    fingerprints: HashSet<u64>,
+    /// Whether equal replies with different stories are told apart.
+    pub(crate) precise: bool,
+    /// Whether the service contradicted itself.
+    pub(crate) disputed: bool,
+}
+
+impl Default for Decisions {
+    fn default() -> Self {
+        Decisions {
+            nodes: vec![Node::default()],
+            paths: Vec::new(),
+            fingerprints: HashSet::new(),
+            precise: false,
+            disputed: false,
+        }
+    }
+}
+
+impl Decisions {
+    pub(crate) const ROOT: NodeId = 0;
+
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id]
+    }
+
+    /// All calls made at any node.
+    pub(crate) fn choices(&self) -> impl Iterator<Item = &Choice> {
+        self.nodes.iter().flat_map(|node| &node.choices)
+    }
+
+    /// Whether the service was ever seen running.
+    pub(crate) fn is_known(&self) -> bool {
+        !self.paths.is_empty()
+    }
+
+    /// The edge of a choice for a reply with this story.
+    pub(crate) fn edge<'c>(
+        &self,
+        choice: &'c Choice,
+        label: Label,
+        story: u64,
+    ) -> Option<&'c Edge> {
+        let key = self.key(label, story);
+        choice.edges.iter().find(|edge| edge.key == key)
+    }
+
+    fn key(&self, label: Label, story: u64) -> EdgeKey {
+        (label, if self.precise { story } else { 0 })
+    }
+
+    /// Takes a path in. Says how it fits and which of its calls were made at
+    /// a node where they had not been seen before.
+    pub(crate) fn learn(&mut self, path: Path) -> (Fit, Vec<usize>) {
+        if !self.fingerprints.insert(path.fingerprint()) && !self.disputed {
+            return (Fit::Agrees, Vec::new());
+        }
+        let fit = self.fit(&path);
+        let rebuilt = matches!(fit, Fit::Unexplained { .. });
+        if matches!(fit, Fit::Contradicts { .. }) {
+            self.disputed = true;
+        }
+        let fresh = self.insert(&path);
+        self.paths.push(path);
+        let all = 0..self.paths.last().map_or(0, |path| path.paces.len());
+        // After a rebuild every branch may be open again.
+        (fit, if rebuilt { all.collect() } else { fresh })
+    }
+
+    /// Compares a path with what is known, telling replies apart more finely
+    /// if only that reconciles them.
+    fn fit(&mut self, path: &Path) -> Fit {
+        let Some(earlier) = self.conflict(path) else {
+            return Fit::Agrees;
+        };
+        if self.precise || self.disputed {
+            return Fit::Contradicts { earlier };
+        }
+        self.rebuild(true);
+        match self.conflict(path) {
+            None => Fit::Unexplained { earlier },
+            Some(earlier) => {
+                self.rebuild(false);
+                Fit::Contradicts { earlier }
+            }
+        }
+    }
+
+    fn rebuild(&mut self, precise: bool) {
+        self.precise = precise;
+        self.nodes = vec![Node::default()];
+        for path in std::mem::take(&mut self.paths) {
+            self.insert(&path);
+            self.paths.push(path);
+        }
+    }
+
+    /// An earlier execution that had the same replies and yet did otherwise.
+    fn conflict(&self, path: &Path) -> Option<usize> {
+        self.conflict_from(Self::ROOT, path, &mut vec![false; path.paces.len()])
+    }
+
+    fn conflict_from(&self, node: NodeId, path: &Path, used: &mut [bool]) -> Option<usize> {
+        let node = self.node(node);
+        let rest = used.iter().filter(|used| !**used).count();
+        if let Some(leaf) = node.leaf {
+            let differs = match (leaf.answer, path.answer) {
+                (Some(known), Some(now)) => known != now,
+                _ => false,
+            };
+            if rest > 0 || differs {
+                return Some(leaf.execution);
+            }
+        }
+        for choice in &node.choices {
+            let same = |i: &usize| !used[*i] && path.paces[*i].child == choice.child;
+            let Some(index) = (0..used.len()).find(same) else {
+                return Some(choice.execution);
+            };
+            let pace = &path.paces[index];
+            if let Some(edge) = self.edge(choice, pace.label, pace.story) {
+                used[index] = true;
+                let conflict = self.conflict_from(edge.to, path, used);
+                used[index] = false;
+                if conflict.is_some() {
+                    return conflict;
+                }
+            }
+        }
+        None
+    }
+
+    fn insert(&mut self, path: &Path) -> Vec<usize> {
+        let mut node = Self::ROOT;
+        let mut fresh = Vec::new();
+        for (index, pace) in path.paces.iter().enumerate() {
+            let (choice, is_new) = self.choice(node, pace, path.execution);
+            if is_new {
+                fresh.push(index);
+            }
+            node = self.follow(node, choice, pace, path.execution);
+        }
+        let leaf = self.nodes[node].leaf.get_or_insert(Leaf {
+            answer: path.answer,
+            execution: path.execution,
+        });
+        leaf.answer = leaf.answer.or(path.answer);
+        fresh
+    }
+
+    fn choice(&mut self, node: NodeId, pace: &Pace, execution: usize) -> (usize, bool) {
+        let choices = &mut self.nodes[node].choices;
+        if let Some(known) = choices.iter().position(|c| c.child == pace.child) {
+            return (known, false);
+        }
+        choices.push(Choice {
+            child: pace.child,
+            driver: pace.before.clone(),
+            edges: Vec::new(),
+            execution,
+        });
+        (choices.len() - 1, true)
+    }
+
+    fn follow(&mut self, node: NodeId, choice: usize, pace: &Pace, execution: usize) -> NodeId {
+        let key = self.key(pace.label, pace.story);
+        let edges = &self.nodes[node].choices[choice].edges;
+        if let Some(edge) = edges.iter().find(|edge| edge.key == key) {
+            return edge.to;
+        }
+        let to = self.nodes.len();
+        self.nodes.push(Node::default());
+        self.nodes[node].choices[choice].edges.push(Edge {
+            key,
+            to,
+            execution,
+            organic: pace.organic,
+        });
+        to
+    }
+}

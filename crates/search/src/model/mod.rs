@@ -1,0 +1,185 @@
+//! The behaviour model: what was learnt of the system, and what follows.
+//!
+//! Owns one [`decisions`] tree per caller and the prediction of a faultload's
+//! behaviours from them. It knows what was seen and what that implies, never
+//! what to try: that is the strategy's business.
+
+pub(crate) mod count;
+pub(crate) mod decisions;
+pub(crate) mod observation;
+pub(crate) mod predict;
+
+use std::collections::{HashMap, HashSet};
+
+use murphy_model::{Flag, Reply};
+
+use crate::catalogue::{Catalogue, FaultSet, ModeId, PointId};
+use decisions::{Decisions, Fit, Path};
+use observation::{Label, Observation};
+
+/// What was learnt of the system.
+#[derive(Debug, Default)]
+pub(crate) struct Model {
+    scenario: Decisions,
+    services: HashMap<PointId, Decisions>,
+    /// The points of the reference execution.
+    pub(crate) reference: HashSet<PointId>,
+    /// Points that stood for several calls of one execution.
+    pub(crate) ambiguous: HashSet<PointId>,
+    /// What a caller saw when a fault struck: by point, mode and the callee's
+    /// own answer (`None` where it did not run).
+    effects: HashMap<(PointId, ModeId, Option<Option<Reply>>), Label>,
+    /// The replies a callee gave on its own account, with faults below it
+    /// that bring each about.
+    organic: HashMap<PointId, Vec<(Label, u64, FaultSet)>>,
+    /// What speaks against the assumptions.
+    pub(crate) flags: Vec<Flag>,
+    /// Whether some service contradicted itself.
+    pub(crate) any_disputed: bool,
+}
+
+/// What an execution added to the model.
+#[derive(Debug, Default)]
+pub(crate) struct News {
+    /// Calls (indices of the observation) made where they were not known.
+    pub(crate) fresh: HashSet<usize>,
+    /// Calls whose callee gave a reply of its own that was not known.
+    pub(crate) replies: Vec<usize>,
+    /// Callers whose trees were rebuilt: all their branches may be open again.
+    pub(crate) rebuilt: Vec<Option<PointId>>,
+}
+
+impl Model {
+    /// What is known of the service behind a point, or of the scenario.
+    pub(crate) fn decisions(&self, caller: Option<PointId>) -> Option<&Decisions> {
+        match caller {
+            None => Some(&self.scenario),
+            Some(point) => self.services.get(&point),
+        }
+    }
+
+    /// The replies a callee gave on its own account, with faults that bring
+    /// each about.
+    pub(crate) fn organic(&self, point: PointId) -> &[(Label, u64, FaultSet)] {
+        self.organic.get(&point).map_or(&[], Vec::as_slice)
+    }
+
+    /// What a caller was seen to get when this fault struck, given the
+    /// callee's own answer; where that was hidden, any answer.
+    fn effect(&self, point: PointId, mode: ModeId, answer: Option<Option<Reply>>) -> Option<Label> {
+        let exact = self.effects.get(&(point, mode, answer));
+        exact
+            .or_else(|| self.effects.get(&(point, mode, None)))
+            .copied()
+    }
+
+    /// Takes in an execution.
+    pub(crate) fn learn(
+        &mut self,
+        seen: &Observation,
+        number: usize,
+        catalogue: &Catalogue,
+    ) -> News {
+        if self.reference.is_empty() {
+            self.reference
+                .extend(seen.calls.iter().map(|call| call.point));
+        }
+        self.note_ambiguity(seen, number, catalogue);
+        self.note_effects(seen);
+        let mut news = News {
+            replies: self.note_replies(seen),
+            ..News::default()
+        };
+        let ran = (0..seen.calls.len()).filter(|i| seen.calls[*i].ran);
+        for caller in std::iter::once(None).chain(ran.map(Some)) {
+            self.learn_path(seen, caller, number, catalogue, &mut news);
+        }
+        news
+    }
+
+    fn learn_path(
+        &mut self,
+        seen: &Observation,
+        caller: Option<usize>,
+        number: usize,
+        catalogue: &Catalogue,
+        news: &mut News,
+    ) {
+        let path = Path::of(seen, caller, number);
+        let point = caller.map(|index| seen.calls[index].point);
+        let children = match caller {
+            None => &seen.entries,
+            Some(index) => &seen.calls[index].children,
+        };
+        let decisions = match point {
+            None => &mut self.scenario,
+            Some(point) => self.services.entry(point).or_default(),
+        };
+        let (fit, fresh) = decisions.learn(path);
+        news.fresh
+            .extend(fresh.into_iter().map(|pace| children[pace]));
+        let at = point.map(|point| catalogue.point(point).clone());
+        match fit {
+            Fit::Agrees => {}
+            Fit::Unexplained { earlier } => {
+                news.rebuilt.push(point);
+                self.flags.push(Flag::Unexplained {
+                    at,
+                    first: earlier,
+                    second: number,
+                });
+            }
+            Fit::Contradicts { earlier } => {
+                self.any_disputed = true;
+                self.flags.push(Flag::Nondeterminism {
+                    at,
+                    first: earlier,
+                    second: number,
+                });
+            }
+        }
+    }
+
+    fn note_ambiguity(&mut self, seen: &Observation, number: usize, catalogue: &Catalogue) {
+        let mut once = HashSet::new();
+        for call in &seen.calls {
+            if !once.insert(call.point) && self.ambiguous.insert(call.point) {
+                self.flags.push(Flag::Ambiguous {
+                    at: catalogue.point(call.point).clone(),
+                    execution: number,
+                });
+            }
+        }
+    }
+
+    fn note_effects(&mut self, seen: &Observation) {
+        for call in &seen.calls {
+            if let Some(fault) = call.injected {
+                let key = (
+                    call.point,
+                    fault.mode,
+                    if call.ran { call.answer } else { None },
+                );
+                self.effects.entry(key).or_insert(call.label);
+            }
+        }
+    }
+
+    fn note_replies(&mut self, seen: &Observation) -> Vec<usize> {
+        let mut news = Vec::new();
+        for (index, call) in seen.calls.iter().enumerate() {
+            if call.injected.is_some() {
+                continue;
+            }
+            let known = self.organic.entry(call.point).or_default();
+            if !known
+                .iter()
+                .any(|(label, story, _)| (*label, *story) == (call.label, call.story))
+            {
+                known.push((call.label, call.story, seen.struck_below(index)));
+                news.push(index);
+            }
+        }
+        news
+    }
+}

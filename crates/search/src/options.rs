@@ -1,0 +1,112 @@
+//! What a search is allowed and asked to do.
+//!
+//! Owns the settings and their defaults; what each reduction means is said in
+//! [`crate::policy`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use murphy_model::{Mode, Pattern, Point};
+
+/// How points may fail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Modes {
+    /// All points alike.
+    Same(Vec<Mode>),
+    /// By the service that is called; services not named cannot fail.
+    ByService(BTreeMap<String, Vec<Mode>>),
+}
+
+impl Modes {
+    /// How the call at `point` may fail.
+    pub fn of(&self, point: &Point) -> &[Mode] {
+        match self {
+            Modes::Same(modes) => modes,
+            Modes::ByService(by_service) => by_service
+                .get(&*point.frame().destination)
+                .map_or(&[], Vec::as_slice),
+        }
+    }
+}
+
+/// In which order faultloads are tried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// Fewest faults first.
+    #[default]
+    BreadthFirst,
+    /// What follows from the last execution first.
+    DepthFirst,
+}
+
+/// The reductions that can be switched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reduction {
+    /// Service encapsulation, with the upstream propagation that follows from it.
+    Encapsulation,
+    /// One transient and one persistent failure stand for all of a retry loop.
+    Retry,
+    /// Modes that act alike at a point count as one in combinations.
+    Modes,
+}
+
+impl Reduction {
+    /// All of them, with the names used on the command line.
+    pub const NAMES: [(&'static str, Reduction); 3] = [
+        ("ser", Reduction::Encapsulation),
+        ("retry", Reduction::Retry),
+        ("modes", Reduction::Modes),
+    ];
+}
+
+/// Which points may be made to fail at all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// If not empty, only points that match one of these.
+    pub only: Vec<Pattern>,
+    /// Never points that match one of these.
+    pub except: Vec<Pattern>,
+}
+
+impl Filter {
+    /// Whether the call at `point` may be made to fail.
+    pub fn allows(&self, point: &Point) -> bool {
+        let listed = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(point));
+        (self.only.is_empty() || listed(&self.only)) && !listed(&self.except)
+    }
+}
+
+/// What a search is allowed and asked to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How points may fail.
+    pub modes: Modes,
+    /// In which order to try.
+    pub order: Order,
+    /// The reductions in force.
+    pub reduce: BTreeSet<Reduction>,
+    /// At most this many faults together.
+    pub max_faults: Option<usize>,
+    /// At most this many executions, the reference included.
+    pub max_cases: Option<usize>,
+    /// Which points may be made to fail.
+    pub filter: Filter,
+}
+
+impl Options {
+    /// Breadth first, with service encapsulation, without bounds.
+    pub fn new(modes: Modes) -> Self {
+        Options {
+            modes,
+            order: Order::default(),
+            reduce: BTreeSet::from([Reduction::Encapsulation]),
+            max_faults: None,
+            max_cases: None,
+            filter: Filter::default(),
+        }
+    }
+
+    /// Whether a reduction is in force.
+    pub fn reduces(&self, reduction: Reduction) -> bool {
+        self.reduce.contains(&reduction)
+    }
+}

@@ -1,0 +1,323 @@
+//! The engine of the tree strategy: one faultload at a time.
+//!
+//! Owns what was learnt and what was decided about every faultload looked at.
+//! It pops a candidate, judges it by the policies against everything known at
+//! that moment, and learns from its execution.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use murphy_model::{Certificate, Execution, Flag, Incomplete, Skips, Verdict};
+
+use crate::catalogue::{Catalogue, FaultKey, FaultSet, ModeId, PointId};
+use crate::model::observation::Observation;
+use crate::model::predict::{Prediction, effect, predict};
+use crate::model::{Model, count};
+use crate::options::{Options, Reduction};
+use crate::policy::mode_classes::ModeClasses;
+use crate::policy::retry::Retries;
+use crate::policy::{Policy, bound, downstream, filter, propagation, reachability};
+
+use super::frontier::{Candidate, Frontier};
+use super::grow::Growth;
+
+/// What is to become of a faultload.
+#[derive(Debug)]
+pub(crate) enum Judgement {
+    /// It may show something new.
+    Run,
+    /// It need not be run.
+    Skip(Skip),
+}
+
+/// Why a faultload need not be run.
+#[derive(Debug)]
+pub(crate) enum Skip {
+    /// The second fault keeps the first from striking.
+    Hidden(FaultKey, FaultKey),
+    /// The fault cannot strike, by this policy, in what is predicted.
+    Idle(Policy, FaultKey, Prediction),
+    /// Everything it would show was seen, piece by piece.
+    Redundant(Policy, Prediction),
+    /// The fault is at a later attempt of a retry loop, seen in an execution.
+    Attempt(FaultKey, usize),
+    /// Another mode stands for the fault's mode.
+    Represented(FaultKey, ModeId),
+    /// Too many faults.
+    TooMany,
+    /// A fault that was not asked for.
+    Unasked(FaultKey),
+}
+
+impl Skip {
+    pub(crate) fn policy(&self) -> Policy {
+        match self {
+            Skip::Hidden(..) => Policy::Downstream,
+            Skip::Idle(policy, ..) | Skip::Redundant(policy, ..) => *policy,
+            Skip::Attempt(..) => Policy::Retry,
+            Skip::Represented(..) => Policy::Modes,
+            Skip::TooMany => Policy::Bound,
+            Skip::Unasked(_) => Policy::Filter,
+        }
+    }
+}
+
+/// What was learnt and decided.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    pub(crate) options: Options,
+    pub(crate) catalogue: Catalogue,
+    pub(crate) model: Model,
+    pub(crate) classes: ModeClasses,
+    pub(crate) retries: Retries,
+    frontier: Frontier,
+    defined: HashSet<PointId>,
+    /// The executions taken in, by what struck: number from 1.
+    pub(crate) numbers: HashMap<FaultSet, usize>,
+    explored: usize,
+    pruned: BTreeMap<&'static str, usize>,
+    not_exercised: usize,
+}
+
+impl Engine {
+    pub(crate) fn new(options: Options) -> Self {
+        let mut frontier = Frontier::new(options.order);
+        let reference = Candidate {
+            faults: FaultSet::default(),
+            defines: None,
+        };
+        frontier.is_new(&reference.faults);
+        frontier.push_urgent(reference);
+        Engine {
+            options,
+            catalogue: Catalogue::default(),
+            model: Model::default(),
+            classes: ModeClasses::default(),
+            retries: Retries::default(),
+            frontier,
+            defined: HashSet::new(),
+            numbers: HashMap::new(),
+            explored: 0,
+            pruned: BTreeMap::new(),
+            not_exercised: 0,
+        }
+    }
+
+    pub(crate) fn explored(&self) -> usize {
+        self.explored
+    }
+
+    pub(crate) fn waiting(&self) -> usize {
+        self.frontier.len()
+    }
+
+    /// The next faultload worth running; `None` when there is none, or no
+    /// more may be run.
+    pub(crate) fn pop(&mut self) -> Option<Candidate> {
+        if self
+            .options
+            .max_cases
+            .is_some_and(|most| self.explored >= most)
+        {
+            return None;
+        }
+        loop {
+            let candidate = self.frontier.pop()?;
+            match self.judge(&candidate.faults, candidate.defines) {
+                Judgement::Run => return Some(candidate),
+                Judgement::Skip(skip) => self.note_skip(&candidate, skip),
+            }
+        }
+    }
+
+    fn note_skip(&mut self, candidate: &Candidate, skip: Skip) {
+        *self.pruned.entry(skip.policy().name()).or_default() += 1;
+        // What a mode does at a point may be known without running it.
+        if let (Some(point), Skip::Redundant(_, prediction)) = (candidate.defines, &skip) {
+            let effect = prediction.effect_without(point);
+            self.note_class(candidate, point, effect);
+        }
+    }
+
+    fn note_class(&mut self, candidate: &Candidate, point: PointId, effect: u64) {
+        let defining = candidate
+            .faults
+            .keys()
+            .iter()
+            .find(|key| key.point == point);
+        if let Some(fault) = defining {
+            self.classes.note(*fault, effect);
+        }
+    }
+
+    /// Waiting faultloads that would be run by what is known now.
+    pub(crate) fn look_ahead(&self, most: usize) -> Vec<FaultSet> {
+        let worth = |c: &&Candidate| matches!(self.judge(&c.faults, c.defines), Judgement::Run);
+        let ahead = self.frontier.iter().take(most).filter(worth);
+        ahead.map(|candidate| candidate.faults.clone()).collect()
+    }
+
+    /// What is to become of a faultload, by everything known now.
+    pub(crate) fn judge(&self, faults: &FaultSet, defines: Option<PointId>) -> Judgement {
+        match self.why_not(faults, defines) {
+            Some(skip) => Judgement::Skip(skip),
+            None => Judgement::Run,
+        }
+    }
+
+    fn why_not(&self, faults: &FaultSet, defines: Option<PointId>) -> Option<Skip> {
+        if let Some(fault) = filter::unasked(faults, &self.catalogue) {
+            return Some(Skip::Unasked(fault));
+        }
+        if let Some((below, above)) = downstream::hidden(faults, &self.catalogue, &self.model) {
+            return Some(Skip::Hidden(below, above));
+        }
+        if bound::exceeded(faults, self.options.max_faults) {
+            return Some(Skip::TooMany);
+        }
+        if self.options.reduces(Reduction::Retry)
+            && let Some((fault, number)) = self.retries.reduced(faults)
+        {
+            return Some(Skip::Attempt(fault, number));
+        }
+        if self.options.reduces(Reduction::Modes)
+            && let Some((fault, by)) = self.classes.reduced(faults, defines, &self.catalogue)
+        {
+            return Some(Skip::Represented(fault, by));
+        }
+        let prediction = predict(&self.model, &self.catalogue, faults).ok()?;
+        if let Some(idle) = prediction.idle(faults).first() {
+            let policy = reachability::why_idle(*idle, &prediction, &self.catalogue, &self.model);
+            return Some(Skip::Idle(policy, *idle, prediction));
+        }
+        if !self.options.reduces(Reduction::Encapsulation) {
+            return None;
+        }
+        let policy = match propagation::speaks(&prediction) {
+            true => Policy::Propagation,
+            false => Policy::Encapsulation,
+        };
+        Some(Skip::Redundant(policy, prediction))
+    }
+
+    /// Takes in the execution of a candidate.
+    pub(crate) fn learn(&mut self, candidate: &Candidate, execution: &Execution) {
+        self.explored += 1;
+        if matches!(execution.verdict, Verdict::NotExercised { .. }) {
+            self.not_exercised += 1;
+        }
+        let seen = Observation::new(execution, &mut self.catalogue, &self.options);
+        self.numbers
+            .entry(candidate.faults.clone())
+            .or_insert(self.explored);
+        let news = self.model.learn(&seen, self.explored, &self.catalogue);
+        if let Some(point) = candidate.defines {
+            let others = seen.calls.iter().filter(|call| call.point != point);
+            let effect = effect(others.map(|call| (call.point, call.label)));
+            self.note_class(candidate, point, effect);
+        }
+        let persistent = match self.options.reduces(Reduction::Retry) {
+            true => self
+                .retries
+                .learn(&seen, self.explored, &self.catalogue, &self.model),
+            false => Vec::new(),
+        };
+        let mut growth = Growth {
+            options: &self.options,
+            catalogue: &self.catalogue,
+            model: &self.model,
+            retries: &self.retries,
+            defined: &mut self.defined,
+            grown: Vec::new(),
+        };
+        match self.options.reduces(Reduction::Encapsulation) {
+            true => growth.open_branches(&seen, &news),
+            false => growth.all_combinations(&seen),
+        }
+        let grown = growth.grown;
+        self.enqueue(grown);
+        self.enqueue_urgent(persistent);
+    }
+
+    fn enqueue(&mut self, mut grown: Vec<Candidate>) {
+        grown.retain(|candidate| self.frontier.is_new(&candidate.faults));
+        self.frontier.extend(grown);
+    }
+
+    /// Persistent failures go first; faults that they keep from striking are
+    /// left out.
+    fn enqueue_urgent(&mut self, persistent: Vec<FaultSet>) {
+        for faults in persistent {
+            let faults = match predict(&self.model, &self.catalogue, &faults) {
+                Ok(prediction) => {
+                    let idle = prediction.idle(&faults);
+                    let strikes = |key: &FaultKey| !idle.contains(key);
+                    FaultSet::new(faults.keys().iter().copied().filter(strikes).collect())
+                }
+                Err(_) => faults,
+            };
+            if self.frontier.is_new(&faults) {
+                self.frontier.push_urgent(Candidate {
+                    faults,
+                    defines: None,
+                });
+            }
+        }
+    }
+
+    pub(crate) fn certificate(&self) -> Certificate {
+        let points = count::points(&self.catalogue, &self.model);
+        let contradicts = |flag: &Flag| matches!(flag, Flag::Nondeterminism { .. });
+        let disputed = self.model.flags.iter().any(contradicts);
+        let waiting = self.frontier.len();
+        let incomplete = match (waiting, disputed) {
+            (1.., _) => Some(Incomplete::Cases { waiting }),
+            (0, true) => Some(Incomplete::Nondeterminism),
+            (0, false) => None,
+        };
+        Certificate {
+            points: points.total,
+            conditional: points.conditional,
+            space: points.space,
+            skips: self.skips().filter(|_| incomplete.is_none()),
+            explored: self.explored,
+            considered: self.frontier.considered() - waiting,
+            pruned: self.pruned.clone(),
+            not_exercised: self.not_exercised,
+            speculative: 0,
+            bound: self.options.max_faults,
+            incomplete,
+            assumptions: self.assumptions(),
+            flags: self.model.flags.clone(),
+            audit: None,
+        }
+    }
+
+    /// Where every faultload of the space went. Known only if nothing but
+    /// encapsulation was left out: the other reductions leave branches open.
+    fn skips(&self) -> Option<Skips> {
+        let plain = self.options.max_faults.is_none()
+            && !self.options.reduces(Reduction::Retry)
+            && !self.options.reduces(Reduction::Modes);
+        if !plain {
+            return None;
+        }
+        let struck_in_full = self.explored - self.not_exercised;
+        count::divide(&self.catalogue, &self.model, struck_in_full)
+    }
+
+    /// What must be true for the policies in force to be right.
+    fn assumptions(&self) -> Vec<String> {
+        let mut policies = vec![Policy::Unreachable];
+        if self.options.reduces(Reduction::Encapsulation) {
+            policies.extend([Policy::Propagation, Policy::Encapsulation]);
+        }
+        if self.options.reduces(Reduction::Retry) {
+            policies.push(Policy::Retry);
+        }
+        if self.options.reduces(Reduction::Modes) {
+            policies.push(Policy::Modes);
+        }
+        let texts = policies.into_iter().filter_map(Policy::assumption);
+        texts.map(str::to_owned).collect()
+    }
+}

@@ -1,0 +1,172 @@
+//! Growing faultloads: what an execution makes worth trying.
+//!
+//! Owns where new faultloads come from. They are never drawn from the power
+//! set of points: a faultload is made for one open branch of one service's
+//! decisions, and consists of the faults that lead to that branch and the
+//! fault (or the faults below) that opens it.
+
+use std::collections::HashSet;
+
+use crate::catalogue::{Catalogue, FaultKey, FaultSet, PointId};
+use crate::model::observation::{Label, Observation};
+use crate::model::{Model, News};
+use crate::options::{Options, Reduction};
+use crate::policy::retry::Retries;
+
+use super::frontier::Candidate;
+
+/// Everything growth looks at.
+pub(crate) struct Growth<'a> {
+    pub(crate) options: &'a Options,
+    pub(crate) catalogue: &'a Catalogue,
+    pub(crate) model: &'a Model,
+    pub(crate) retries: &'a Retries,
+    /// Points whose modes were told apart already.
+    pub(crate) defined: &'a mut HashSet<PointId>,
+    pub(crate) grown: Vec<Candidate>,
+}
+
+impl Growth<'_> {
+    /// With service encapsulation: one faultload per open branch.
+    pub(crate) fn open_branches(&mut self, seen: &Observation, news: &News) {
+        let last_strike = seen.last_strike();
+        for index in seen.post_order() {
+            let call = &seen.calls[index];
+            let fresh = news.fresh.contains(&index) || self.is_disputed(seen, index, last_strike);
+            if fresh && call.injected.is_none() {
+                self.branches_at(call.point, &seen.struck_before(index));
+            }
+            if news.replies.contains(&index) {
+                self.new_reply(
+                    call.point,
+                    call.label,
+                    call.story,
+                    &seen.struck_below(index),
+                );
+            }
+        }
+        for caller in &news.rebuilt {
+            self.all_branches(*caller);
+        }
+    }
+
+    /// Without service encapsulation: everything that struck, and one more
+    /// fault that strikes after it. Every faultload that can strike in full
+    /// comes up exactly once this way, from itself less its last fault.
+    pub(crate) fn all_combinations(&mut self, seen: &Observation) {
+        let last_strike = seen.last_strike();
+        for index in seen.post_order() {
+            let call = &seen.calls[index];
+            let later = last_strike.is_none_or(|last| index > last);
+            if later && call.injected.is_none() {
+                self.direct(call.point, &seen.struck);
+            }
+        }
+    }
+
+    /// A service that contradicted itself is not taken at its word: its calls
+    /// are combined anew after every execution.
+    fn is_disputed(&self, seen: &Observation, index: usize, last_strike: Option<usize>) -> bool {
+        if !self.model.any_disputed {
+            return false;
+        }
+        let later = last_strike.is_none_or(|last| index > last);
+        let caller = seen
+            .calls
+            .iter()
+            .find(|call| call.children.contains(&index))
+            .map(|call| call.point);
+        let disputed = self.model.decisions(caller).is_some_and(|d| d.disputed);
+        later && disputed
+    }
+
+    fn branches_at(&mut self, point: PointId, driver: &FaultSet) {
+        self.direct(point, driver);
+        for (label, _, below) in self.own_replies(point) {
+            if !self.injectable(point, label) {
+                self.add(driver.union(below.keys()), None);
+            }
+        }
+    }
+
+    fn own_replies(&self, point: PointId) -> Vec<(Label, u64, FaultSet)> {
+        self.model.organic(point).to_vec()
+    }
+
+    /// A fault of each mode at the point itself.
+    fn direct(&mut self, point: PointId, driver: &FaultSet) {
+        if self.options.reduces(Reduction::Retry) && self.retries.attempts.contains_key(&point) {
+            return;
+        }
+        let modes = &self.catalogue.entry(point).modes;
+        let defines = (!modes.is_empty() && self.defined.insert(point)).then_some(point);
+        let persistent = self.retries.retried.contains(&point);
+        for every in [false, true] {
+            if every && !persistent {
+                continue;
+            }
+            for mode in modes {
+                let fault = FaultKey {
+                    point,
+                    every,
+                    mode: *mode,
+                };
+                self.add(driver.union(&[fault]), defines);
+            }
+        }
+    }
+
+    /// A callee was seen to give a reply of its own for the first time:
+    /// wherever it is called, the caller's reaction to that reply is open,
+    /// unless a fault can bring the reply about more directly.
+    fn new_reply(&mut self, point: PointId, label: Label, story: u64, below: &FaultSet) {
+        if self.injectable(point, label) {
+            return;
+        }
+        let caller = self.catalogue.entry(point).ancestors.first().copied();
+        let Some(decisions) = self.model.decisions(caller) else {
+            return;
+        };
+        let open = decisions.choices().filter(|choice| {
+            choice.child == point && decisions.edge(choice, label, story).is_none()
+        });
+        let drivers: Vec<FaultSet> = open.map(|choice| choice.driver.clone()).collect();
+        for driver in drivers {
+            self.add(driver.union(below.keys()), None);
+        }
+    }
+
+    /// Whether a fault at the point itself shows its caller this reply.
+    fn injectable(&self, point: PointId, label: Label) -> bool {
+        let caller = self.catalogue.entry(point).ancestors.first().copied();
+        let told_apart = self.model.decisions(caller).is_some_and(|d| d.precise);
+        let retry = self.options.reduces(Reduction::Retry);
+        if told_apart || (retry && self.retries.attempts.contains_key(&point)) {
+            return false;
+        }
+        let modes = &self.catalogue.entry(point).modes;
+        modes.iter().any(|mode| {
+            let mode = self.catalogue.mode(*mode);
+            mode.is_blocking() && mode.reply() == label.reply
+        })
+    }
+
+    /// All branches of a caller whose decisions were told apart anew.
+    fn all_branches(&mut self, caller: Option<PointId>) {
+        let Some(decisions) = self.model.decisions(caller) else {
+            return;
+        };
+        let choices: Vec<(PointId, FaultSet)> = decisions
+            .choices()
+            .map(|choice| (choice.child, choice.driver.clone()))
+            .collect();
+        for (child, driver) in choices {
+            self.branches_at(child, &driver);
+        }
+    }
+
+    fn add(&mut self, faults: Option<FaultSet>, defines: Option<PointId>) {
+        self.grown
+            .extend(faults.map(|faults| Candidate { faults, defines }));
+    }
+}

@@ -1,0 +1,127 @@
+//! The tree strategy: every distinct behaviour of every service, once.
+//!
+//! Owns the way from executions to proposals: [`frontier`] keeps the
+//! faultloads that wait, [`engine`] learns, judges and grows them one at a
+//! time. This module lets several executions be under way: results are taken
+//! in in the order in which the engine asks for them, so that what is learnt
+//! does not depend on how many there are.
+
+pub(crate) mod engine;
+mod frontier;
+mod grow;
+
+use std::collections::HashMap;
+
+use murphy_model::{Certificate, Execution};
+
+use crate::catalogue::FaultSet;
+use crate::options::Options;
+use crate::strategy::{Step, Strategy, Ticket};
+use engine::Engine;
+use frontier::Candidate;
+
+/// How far ahead of its turn a faultload may be run. Further ahead more of
+/// them turn out needless.
+const LOOK_AHEAD: usize = 256;
+
+/// The tree strategy.
+pub struct Tree {
+    pub(crate) engine: Engine,
+    /// The faultload whose turn it is.
+    turn: Option<Candidate>,
+    under_way: HashMap<Ticket, FaultSet>,
+    /// Executions that came back before their turn.
+    early: HashMap<FaultSet, Execution>,
+    tickets: u64,
+    speculative: usize,
+}
+
+impl Tree {
+    /// A search from nothing: the first proposal is the reference execution.
+    pub fn new(options: Options) -> Self {
+        Tree {
+            engine: Engine::new(options),
+            turn: None,
+            under_way: HashMap::new(),
+            early: HashMap::new(),
+            tickets: 0,
+            speculative: 0,
+        }
+    }
+
+    /// Executions taken in so far.
+    pub fn explored(&self) -> usize {
+        self.engine.explored()
+    }
+
+    /// Faultloads waiting to be looked at.
+    pub fn waiting(&self) -> usize {
+        self.engine.waiting()
+    }
+
+    /// What the search covered up to now.
+    pub fn certificate(&self) -> Certificate {
+        let mut certificate = self.engine.certificate();
+        certificate.speculative = self.speculative;
+        certificate
+    }
+
+    /// Takes in what is at hand until it is the turn of a faultload that was
+    /// not run yet; `None` when there are no more.
+    fn advance(&mut self) -> Option<&Candidate> {
+        loop {
+            if self.turn.is_none() {
+                self.turn = Some(self.engine.pop()?);
+            }
+            let turn = self.turn.as_ref()?;
+            let Some(execution) = self.early.remove(&turn.faults) else {
+                break;
+            };
+            let candidate = self.turn.take()?;
+            self.engine.learn(&candidate, &execution);
+        }
+        self.turn.as_ref()
+    }
+
+    fn propose(&mut self, faults: FaultSet) -> Step {
+        self.tickets += 1;
+        let ticket = Ticket(self.tickets);
+        let faultload = self.engine.catalogue.faultload(&faults);
+        self.under_way.insert(ticket, faults);
+        Step::Try(ticket, faultload)
+    }
+
+    fn is_proposed(&self, faults: &FaultSet) -> bool {
+        self.early.contains_key(faults) || self.under_way.values().any(|other| other == faults)
+    }
+}
+
+impl Strategy for Tree {
+    fn next(&mut self) -> Step {
+        let turn = self.advance().map(|candidate| candidate.faults.clone());
+        let Some(turn) = turn else {
+            if !self.under_way.is_empty() {
+                return Step::Wait;
+            }
+            self.speculative += std::mem::take(&mut self.early).len();
+            return Step::Done(Box::new(self.certificate()));
+        };
+        if !self.is_proposed(&turn) {
+            return self.propose(turn);
+        }
+        let ahead = self.engine.look_ahead(LOOK_AHEAD);
+        match ahead.into_iter().find(|faults| !self.is_proposed(faults)) {
+            Some(faults) => self.propose(faults),
+            None => Step::Wait,
+        }
+    }
+
+    fn learn(&mut self, ticket: Ticket, execution: Execution) {
+        let faults = self
+            .under_way
+            .remove(&ticket)
+            .expect("every execution answers a proposal, once");
+        self.early.insert(faults, execution);
+        self.advance();
+    }
+}
