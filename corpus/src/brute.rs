@@ -14,13 +14,14 @@ use crate::Simulator;
 /// Runs every faultload of at most `most` faults that strikes in full, the
 /// empty one first; `modes` says how a point can fail.
 ///
-/// Every execution found is handed to `each`. What it costs grows with
-/// (1 + modes) to the power of the points: for small systems only.
+/// Every execution found is handed to `each`, which says whether to go on. What
+/// it costs grows with (1 + modes) to the power of the points: for small
+/// systems only.
 pub fn every_case(
     simulator: &mut Simulator,
     modes: &dyn Fn(&Point) -> Vec<Mode>,
     most: usize,
-    each: &mut dyn FnMut(Execution),
+    each: &mut dyn FnMut(Execution) -> bool,
 ) {
     let mut waiting = VecDeque::from([Faultload::none()]);
     let mut seen: HashSet<Faultload> = HashSet::from([Faultload::none()]);
@@ -36,7 +37,9 @@ pub fn every_case(
                 }
             }
         }
-        each(execution);
+        if !each(execution) {
+            return;
+        }
     }
 }
 

@@ -10,6 +10,7 @@ pub mod app;
 pub mod apps;
 pub mod brute;
 mod faults;
+pub mod generated;
 pub mod net;
 pub mod sim;
 

@@ -45,6 +45,7 @@ fn failing(app: &App, expected: &Expected) -> Vec<Faultload> {
         if execution.verdict.is_failure() {
             failing.push(execution.faultload);
         }
+        true
     });
     failing
 }

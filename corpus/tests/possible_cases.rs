@@ -16,7 +16,10 @@ fn simulator(name: &str, settings: &str) -> Simulator {
 
 fn count(simulator: &mut Simulator, modes: &dyn Fn(&Point) -> Vec<Mode>) -> usize {
     let mut cases = 0;
-    every_case(simulator, modes, usize::MAX, &mut |_| cases += 1);
+    every_case(simulator, modes, usize::MAX, &mut |_| {
+        cases += 1;
+        true
+    });
     cases
 }
 
@@ -158,6 +161,7 @@ fn http_modes_give_the_published_final_statuses() {
             usize::MAX,
             &mut |execution| {
                 *counted.entry(execution.trace.final_reply()).or_default() += 1;
+                true
             },
         );
         let tally = tally

@@ -66,6 +66,11 @@ pub enum Incomplete {
         /// Faultloads still waiting.
         waiting: usize,
     },
+    /// The search was told to stop: the time was up, or the user said so.
+    Stopped {
+        /// Faultloads still waiting.
+        waiting: usize,
+    },
     /// The strategy samples and never claims completeness.
     Sampling,
     /// The system contradicted itself, so skipping cannot be relied on.

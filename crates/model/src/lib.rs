@@ -34,5 +34,5 @@ pub use mode::{GrpcCode, Mode, Outcome, Phase};
 pub use pattern::{Attempts, FramePattern, InterfacePattern, Pattern, Text};
 pub use payload::PayloadHash;
 pub use point::{Frame, Point, Predecessors, Sibling};
-pub use syntax::SyntaxError;
+pub use syntax::{SyntaxError, nearest};
 pub use trace::{Call, CallId, Reply, Trace};

@@ -97,10 +97,16 @@ impl GrpcCode {
 }
 
 /// How a call fails. Only combinations that make sense can be built.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mode {
     phase: Phase,
     outcome: Outcome,
+}
+
+impl std::fmt::Debug for Mode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "`{self}`")
+    }
 }
 
 impl Mode {

@@ -75,10 +75,9 @@ pub struct Sibling {
 ///
 /// Cheap to clone and to extend: children share their parent's frames. Never
 /// empty. Ordered by frames, so that sets of points print the same everywhere.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Point(Arc<Node>);
 
-#[derive(Debug)]
 struct Node {
     parent: Option<Point>,
     frame: Frame,
@@ -168,6 +167,13 @@ impl Point {
                 .and_above()
                 .zip(other.and_above())
                 .all(|(a, b)| a.frame().same_call(b.frame()))
+    }
+}
+
+/// The text form: the chain of nodes behind it says nothing to a reader.
+impl std::fmt::Debug for Point {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "`{self}`")
     }
 }
 

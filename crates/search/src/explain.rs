@@ -3,7 +3,7 @@
 //! Owns the words for a judgement of the engine. It decides nothing: it asks
 //! the engine what it would do with the faultload, knowing what it knows now.
 
-use murphy_model::{Faultload, Pattern, Point, Reply, Target};
+use murphy_model::{Fault, Faultload, Pattern, Point, Reply, Target};
 
 use crate::catalogue::{Catalogue, FaultKey, FaultSet, PointId};
 use crate::model::predict::{Prediction, Unknown, predict};
@@ -59,32 +59,25 @@ impl Tree {
             .collect()
     }
 
-    /// The faultloads over points seen that a faultload may mean: patterns,
-    /// and points written without payload or predecessors, may fit several.
-    pub fn resolve(&self, faultload: &Faultload) -> Result<Vec<Faultload>, NeverSeen> {
-        let mut resolved = vec![Vec::new()];
+    /// The faultloads over points seen that a faultload may mean, at most
+    /// `most` of them: patterns, and points written without payload or
+    /// predecessors, may fit several.
+    pub fn resolve(&self, faultload: &Faultload, most: usize) -> Result<Vec<Faultload>, NeverSeen> {
+        let mut choices = Vec::new();
         for fault in faultload.faults() {
             let targets = self.targets(&fault.target);
             if targets.is_empty() {
                 return Err(NeverSeen(fault.target));
             }
-            let with = |faults: Vec<murphy_model::Fault>| {
-                let extended = targets.iter().map(move |target| {
-                    let mut faults = faults.clone();
-                    faults.push(murphy_model::Fault {
-                        target: target.clone(),
-                        mode: fault.mode,
-                    });
-                    faults
-                });
-                extended.collect::<Vec<_>>()
+            let at = |target| Fault {
+                target,
+                mode: fault.mode,
             };
-            resolved = resolved.into_iter().flat_map(with).collect();
+            choices.push(targets.into_iter().map(at).collect());
         }
-        Ok(resolved
-            .into_iter()
-            .filter_map(|faults| Faultload::new(faults).ok())
-            .collect())
+        let mut resolved = Vec::new();
+        choose(&choices, &mut Vec::new(), most, &mut resolved);
+        Ok(resolved)
     }
 
     fn targets(&self, target: &Target) -> Vec<Target> {
@@ -228,6 +221,32 @@ impl Tree {
             reasons,
             predicted,
         }
+    }
+}
+
+/// One fault of each choice, all at different targets, in every way until there
+/// are `most`.
+fn choose(
+    choices: &[Vec<Fault>],
+    chosen: &mut Vec<Fault>,
+    most: usize,
+    resolved: &mut Vec<Faultload>,
+) {
+    let Some((first, rest)) = choices.split_first() else {
+        let faultload = Faultload::new(chosen.iter().cloned()).expect("targets differ");
+        if !resolved.contains(&faultload) {
+            resolved.push(faultload);
+        }
+        return;
+    };
+    for fault in first {
+        let taken = chosen.iter().any(|other| other.target == fault.target);
+        if taken || resolved.len() == most {
+            continue;
+        }
+        chosen.push(fault.clone());
+        choose(rest, chosen, most, resolved);
+        chosen.pop();
     }
 }
 

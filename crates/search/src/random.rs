@@ -7,10 +7,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use murphy_model::{Certificate, Execution, Incomplete, Verdict};
+use murphy_model::{Certificate, Execution, Incomplete, Point, Verdict};
 
 use crate::catalogue::{Catalogue, FaultKey, FaultSet, PointId};
-use crate::model::observation::Observation;
 use crate::model::{Model, count};
 use crate::options::Options;
 use crate::strategy::{Step, Strategy, Ticket};
@@ -38,6 +37,7 @@ pub struct Random {
     tickets: u64,
     explored: usize,
     not_exercised: usize,
+    stopped: bool,
 }
 
 impl Random {
@@ -55,7 +55,15 @@ impl Random {
             tickets: 0,
             explored: 0,
             not_exercised: 0,
+            stopped: false,
         }
+    }
+
+    /// Every point seen that can be made to fail, in the order first seen.
+    pub fn points(&self) -> Vec<&Point> {
+        let can_fail = |id: &PointId| !self.catalogue.entry(*id).modes.is_empty();
+        let ids = self.catalogue.ids().filter(can_fail);
+        ids.map(|id| self.catalogue.point(id)).collect()
     }
 
     fn most(&self) -> usize {
@@ -67,8 +75,9 @@ impl Random {
             self.explored += 1;
             self.not_exercised +=
                 usize::from(matches!(execution.verdict, Verdict::NotExercised { .. }));
-            let seen = Observation::new(&execution, &mut self.catalogue, &self.options);
-            self.model.learn(&seen, self.explored, &self.catalogue);
+            let number = self.explored;
+            self.model
+                .learn(&execution, number, &mut self.catalogue, &self.options);
         }
     }
 
@@ -135,7 +144,9 @@ impl Strategy for Random {
     fn next(&mut self) -> Step {
         if self.round.is_empty() && self.under_way.is_empty() {
             self.take_in_round();
-            self.draw_round();
+            if !self.stopped {
+                self.draw_round();
+            }
         }
         match self.round.pop_front() {
             Some(faults) => {
@@ -155,5 +166,10 @@ impl Strategy for Random {
             .remove(&ticket)
             .expect("every execution answers a proposal, once");
         self.back.insert(ticket, execution);
+    }
+
+    fn stop(&mut self) {
+        self.stopped = true;
+        self.round.clear();
     }
 }

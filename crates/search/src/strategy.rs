@@ -31,6 +31,10 @@ pub trait Strategy {
     /// Takes in the execution of a proposal. Every proposal must be answered
     /// once, in any order.
     fn learn(&mut self, ticket: Ticket, execution: Execution);
+
+    /// Proposes nothing more: what is under way is still to be answered, then
+    /// all is done. The certificate says that the search was stopped.
+    fn stop(&mut self);
 }
 
 /// Runs a strategy to its end, `in_flight` executions at a time.

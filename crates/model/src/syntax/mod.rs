@@ -40,6 +40,7 @@ mod suggest;
 mod text;
 
 pub use error::SyntaxError;
+pub use suggest::nearest;
 
 #[cfg(test)]
 mod testing {

@@ -5,10 +5,7 @@ const LONGEST: usize = 40;
 
 /// The candidate that differs from `word` in few enough letters to be meant,
 /// whatever the case; the first of several.
-pub(super) fn nearest<'c>(
-    word: &str,
-    candidates: impl IntoIterator<Item = &'c str>,
-) -> Option<&'c str> {
+pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let word: Vec<char> = word.to_lowercase().chars().take(LONGEST + 1).collect();
     if word.len() > LONGEST {
         return None;

@@ -15,9 +15,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use murphy_model::Reply;
 
-use crate::catalogue::{FaultSet, PointId};
+use crate::catalogue::{FaultKey, FaultSet, PointId};
 
 use super::observation::{Label, Observation};
+use super::order::{CallOrder, Item};
 
 /// One call on a path, with what came of it.
 #[derive(Clone, Debug)]
@@ -26,8 +27,9 @@ pub(crate) struct Pace {
     pub(crate) label: Label,
     story: u64,
     organic: bool,
-    /// The faults that had struck before it, anywhere in the execution.
-    before: FaultSet,
+    item: Item,
+    /// The faults that struck it or anything below it.
+    struck: FaultSet,
 }
 
 /// What one execution showed of the service: its calls and its answer.
@@ -36,6 +38,8 @@ pub(crate) struct Path {
     pub(crate) paces: Vec<Pace>,
     /// The answer; `None` where a fault hid it.
     answer: Option<Option<Reply>>,
+    /// The faults that struck before the service's first call.
+    before: FaultSet,
     execution: usize,
 }
 
@@ -56,23 +60,46 @@ impl Path {
                 label: call.label,
                 story: call.story,
                 organic: call.injected.is_none(),
-                before: observation.struck_before(*index),
+                item: call.item,
+                struck: observation.struck_at(*index),
             }
         };
         Path {
             paces: children.iter().map(pace).collect(),
             answer,
+            before: match children.first() {
+                Some(first) => observation.struck_before(*first),
+                None => FaultSet::default(),
+            },
             execution,
         }
+    }
+
+    /// The calls, in order of arrival.
+    fn items(&self) -> Vec<Item> {
+        let mut items: Vec<Item> = self.paces.iter().map(|pace| pace.item).collect();
+        items.sort_by_key(|item| item.arrived);
+        items
+    }
+
+    /// Puts the calls in the order in which they are now known to come.
+    fn reorder(&mut self, order: &CallOrder) {
+        self.paces.sort_by_key(|pace| pace.item.arrived);
+        let arranged = order.arrange(&self.items());
+        self.paces = arranged
+            .iter()
+            .map(|index| self.paces[*index].clone())
+            .collect();
     }
 
     /// Everything about the path but the execution that showed it.
     fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.answer.hash(&mut hasher);
-        for pace in &self.paces {
-            (pace.child, pace.label, pace.story).hash(&mut hasher);
-        }
+        let key = |pace: &Pace| (pace.child, pace.label, pace.story);
+        let mut calls: Vec<_> = self.paces.iter().map(key).collect();
+        calls.sort_unstable();
+        calls.hash(&mut hasher);
         hasher.finish()
     }
 }
@@ -232,6 +259,24 @@ impl Decisions {
         }
     }
 
+    /// Whether two calls were seen to come next at the same node: a sign that
+    /// they are made side by side, unless the service contradicted itself.
+    pub(crate) fn has_alternatives(&self) -> bool {
+        !self.disputed && self.nodes.iter().any(|node| node.choices.len() > 1)
+    }
+
+    /// Takes what all paths say about the order of calls, and puts their calls
+    /// in the order in which they are then known to come.
+    pub(crate) fn reorder(&mut self, order: &mut CallOrder) {
+        for path in &self.paths {
+            order.learn(&path.items());
+        }
+        for path in &mut self.paths {
+            path.reorder(order);
+        }
+        self.rebuild(self.precise);
+    }
+
     fn rebuild(&mut self, precise: bool) {
         self.precise = precise;
         self.nodes = vec![Node::default()];
@@ -279,12 +324,14 @@ impl Decisions {
     fn insert(&mut self, path: &Path) -> Vec<usize> {
         let mut node = Self::ROOT;
         let mut fresh = Vec::new();
+        let mut before = path.before.keys().to_vec();
         for (index, pace) in path.paces.iter().enumerate() {
-            let (choice, is_new) = self.choice(node, pace, path.execution);
+            let (choice, is_new) = self.choice(node, pace, &before, path.execution);
             if is_new {
                 fresh.push(index);
             }
             node = self.follow(node, choice, pace, path.execution);
+            before.extend_from_slice(pace.struck.keys());
         }
         let leaf = self.nodes[node].leaf.get_or_insert(Leaf {
             answer: path.answer,
@@ -294,14 +341,20 @@ impl Decisions {
         fresh
     }
 
-    fn choice(&mut self, node: NodeId, pace: &Pace, execution: usize) -> (usize, bool) {
+    fn choice(
+        &mut self,
+        node: NodeId,
+        pace: &Pace,
+        before: &[FaultKey],
+        execution: usize,
+    ) -> (usize, bool) {
         let choices = &mut self.nodes[node].choices;
         if let Some(known) = choices.iter().position(|c| c.child == pace.child) {
             return (known, false);
         }
         choices.push(Choice {
             child: pace.child,
-            driver: pace.before.clone(),
+            driver: FaultSet::new(before.to_vec()),
             edges: Vec::new(),
             execution,
         });

@@ -7,21 +7,24 @@
 pub(crate) mod count;
 pub(crate) mod decisions;
 pub(crate) mod observation;
+pub(crate) mod order;
 pub(crate) mod predict;
 
 use std::collections::{HashMap, HashSet};
 
-use murphy_model::{Flag, Reply};
+use murphy_model::{Execution, Flag, Reply};
 
 use crate::catalogue::{Catalogue, FaultSet, ModeId, PointId};
+use crate::options::Options;
 use decisions::{Decisions, Fit, Path};
-use observation::{Label, Observation};
+use observation::{Label, Observation, Orders};
 
 /// What was learnt of the system.
 #[derive(Debug, Default)]
 pub(crate) struct Model {
     scenario: Decisions,
     services: HashMap<PointId, Decisions>,
+    pub(crate) orders: Orders,
     /// The points of the reference execution.
     pub(crate) reference: HashSet<PointId>,
     /// Points that stood for several calls of one execution.
@@ -47,6 +50,8 @@ pub(crate) struct News {
     pub(crate) replies: Vec<usize>,
     /// Callers whose trees were rebuilt: all their branches may be open again.
     pub(crate) rebuilt: Vec<Option<PointId>>,
+    /// Whether calls are now known to come in another order than before.
+    pub(crate) reordered: bool,
 }
 
 impl Model {
@@ -73,13 +78,63 @@ impl Model {
             .copied()
     }
 
-    /// Takes in an execution.
+    /// Takes in an execution, numbering points not seen before.
     pub(crate) fn learn(
         &mut self,
-        seen: &Observation,
+        execution: &Execution,
         number: usize,
-        catalogue: &Catalogue,
-    ) -> News {
+        catalogue: &mut Catalogue,
+        options: &Options,
+    ) -> (Observation, News) {
+        let (mut seen, mut reordered) =
+            Observation::new(execution, catalogue, options, &mut self.orders);
+        for caller in &reordered {
+            self.reorder(*caller);
+        }
+        if !reordered.is_empty() {
+            // What earlier executions say about the order was not known yet.
+            (seen, _) = Observation::new(execution, catalogue, options, &mut self.orders);
+        }
+        let mut news = self.learn_seen(&seen, number, catalogue);
+        reordered.extend(self.found_concurrent(&seen));
+        news.rebuilt.extend(&reordered);
+        news.reordered = !reordered.is_empty();
+        (seen, news)
+    }
+
+    fn decisions_mut(&mut self, caller: Option<PointId>) -> Option<&mut Decisions> {
+        match caller {
+            None => Some(&mut self.scenario),
+            Some(point) => self.services.get_mut(&point),
+        }
+    }
+
+    fn reorder(&mut self, caller: Option<PointId>) {
+        let mut order = self.orders.remove(&caller).unwrap_or_default();
+        if let Some(decisions) = self.decisions_mut(caller) {
+            decisions.reorder(&mut order);
+        }
+        self.orders.insert(caller, order);
+    }
+
+    /// Callers of this execution that turn out to make calls side by side,
+    /// though none were ever under way together.
+    fn found_concurrent(&mut self, seen: &Observation) -> Vec<Option<PointId>> {
+        let callers = seen.calls.iter().filter(|call| call.children.len() > 1);
+        let mut found = Vec::new();
+        for caller in callers.map(|call| Some(call.point)) {
+            let known = self.orders.get(&caller).is_some_and(|order| order.is_concurrent());
+            let alternatives = self.decisions(caller).is_some_and(Decisions::has_alternatives);
+            if !known && alternatives {
+                self.orders.entry(caller).or_default().set_concurrent();
+                self.reorder(caller);
+                found.push(caller);
+            }
+        }
+        found
+    }
+
+    fn learn_seen(&mut self, seen: &Observation, number: usize, catalogue: &Catalogue) -> News {
         if self.reference.is_empty() {
             self.reference
                 .extend(seen.calls.iter().map(|call| call.point));

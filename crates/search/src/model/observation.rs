@@ -1,17 +1,17 @@
 //! One execution, prepared for learning.
 //!
-//! Owns the canonical order of calls. A caller's calls are put in an order in
-//! which each comes after everything that was answered before it was made;
-//! calls that overlapped are put in the order their points were first seen.
-//! Sequential callers keep their order of arrival, and concurrent callers get
-//! the same order whatever the schedule was.
+//! Owns the translation of a trace into numbers and labels, with all calls in
+//! one order: callers before their calls, siblings as [`super::order`] says.
 
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use murphy_model::{CallId, Execution, Reply, Trace};
+use murphy_model::{Call, CallId, Execution, Reply, Trace};
 
 use crate::catalogue::{Catalogue, FaultKey, FaultSet, ModeId, PointId};
 use crate::options::Options;
+
+use super::order::{CallOrder, Item};
 
 /// What a caller saw of a call, as far as it can matter to what it does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,6 +28,8 @@ pub(crate) struct Label {
 pub(crate) struct Seen {
     pub(crate) point: PointId,
     pub(crate) label: Label,
+    /// The call among its siblings.
+    pub(crate) item: Item,
     pub(crate) injected: Option<FaultKey>,
     /// What the callee answered on its own account, where that was visible.
     pub(crate) answer: Option<Option<Reply>>,
@@ -53,15 +55,26 @@ pub(crate) struct Observation {
 }
 
 impl Observation {
-    /// Prepares an execution, numbering points not seen before.
-    pub(crate) fn new(execution: &Execution, catalogue: &mut Catalogue, options: &Options) -> Self {
+    /// Prepares an execution, numbering points not seen before. Also says for
+    /// which callers it changed what is known of the order of their calls.
+    pub(crate) fn new(
+        execution: &Execution,
+        catalogue: &mut Catalogue,
+        options: &Options,
+        orders: &mut Orders,
+    ) -> (Self, Vec<Option<PointId>>) {
         let trace = &execution.trace;
-        let points: Vec<PointId> = trace
+        let items: Vec<Item> = trace
             .calls()
             .iter()
-            .map(|call| catalogue.number(&call.point, call.parent.is_none(), options))
+            .map(|call| Item {
+                point: catalogue.number(&call.point, call.parent.is_none(), options),
+                label: label(call, catalogue),
+                arrived: call.arrived,
+                finished: call.finished,
+            })
             .collect();
-        let mut children: Vec<Vec<CallId>> = vec![Vec::new(); trace.calls().len()];
+        let mut children: Vec<Vec<CallId>> = vec![Vec::new(); items.len()];
         let mut entries = Vec::new();
         for id in trace.ids() {
             match trace.call(id).parent {
@@ -71,19 +84,22 @@ impl Observation {
         }
         let mut builder = Builder {
             trace,
-            points: &points,
+            items: &items,
             children: &children,
             catalogue,
-            calls: Vec::with_capacity(points.len()),
+            orders,
+            reordered: Vec::new(),
+            calls: Vec::with_capacity(items.len()),
         };
-        let entries = builder.visit_all(&entries);
-        let calls = builder.calls;
+        let entries = builder.visit_all(None, &entries);
+        let (calls, reordered) = (builder.calls, builder.reordered);
         let struck = FaultSet::new(calls.iter().filter_map(|call| call.injected).collect());
-        Observation {
+        let observation = Observation {
             calls,
             entries,
             struck,
-        }
+        };
+        (observation, reordered)
     }
 
     /// Where in canonical order the last fault struck for the first time.
@@ -101,6 +117,12 @@ impl Observation {
                 .filter_map(|c| c.injected)
                 .collect(),
         )
+    }
+
+    /// The faults that struck the call at `index` or below it.
+    pub(crate) fn struck_at(&self, index: usize) -> FaultSet {
+        let at = &self.calls[index..self.calls[index].end];
+        FaultSet::new(at.iter().filter_map(|c| c.injected).collect())
     }
 
     /// The faults that struck below the call at `index`.
@@ -125,41 +147,64 @@ impl Observation {
     }
 }
 
+/// What is known of the order of calls, by caller (`None`: the scenario).
+pub(crate) type Orders = HashMap<Option<PointId>, CallOrder>;
+
+fn label(call: &Call, catalogue: &mut Catalogue) -> Label {
+    let lets_run = call.mode().filter(|mode| !mode.is_blocking());
+    Label {
+        reply: call.reply,
+        altered: lets_run.map(|mode| catalogue.mode_number(mode)),
+    }
+}
+
 struct Builder<'a> {
     trace: &'a Trace,
-    points: &'a [PointId],
+    items: &'a [Item],
     children: &'a [Vec<CallId>],
     catalogue: &'a mut Catalogue,
+    orders: &'a mut Orders,
+    reordered: Vec<Option<PointId>>,
     calls: Vec<Seen>,
 }
 
 impl Builder<'_> {
-    fn visit_all(&mut self, siblings: &[CallId]) -> Vec<usize> {
-        let ordered = canonical(self.trace, self.points, siblings);
-        ordered.into_iter().map(|id| self.visit(id)).collect()
+    fn visit_all(&mut self, caller: Option<PointId>, siblings: &[CallId]) -> Vec<usize> {
+        if siblings.is_empty() {
+            return Vec::new();
+        }
+        let items: Vec<Item> = siblings
+            .iter()
+            .map(|id| self.items[id.0 as usize])
+            .collect();
+        let order = self.orders.entry(caller).or_default();
+        if order.learn(&items) {
+            self.reordered.push(caller);
+        }
+        let arranged = order.arrange(&items);
+        arranged
+            .into_iter()
+            .map(|place| self.visit(siblings[place]))
+            .collect()
     }
 
     fn visit(&mut self, id: CallId) -> usize {
         let index = self.calls.len();
         let call = self.trace.call(id);
+        let item = self.items[id.0 as usize];
         let injected = call
             .injected
             .as_ref()
             .and_then(|fault| self.catalogue.key(fault));
         let mode = call.mode();
-        let altered = mode
-            .filter(|mode| !mode.is_blocking())
-            .map(|mode| self.catalogue.mode_number(mode));
         // A fault hides the callee's own answer when it replaces it, and when
         // it keeps it back until the caller has given up.
         let gave_up = matches!(call.reply, None | Some(Reply::TimedOut));
         let hidden = mode.is_some_and(|mode| mode.reply().is_some() || gave_up);
         self.calls.push(Seen {
-            point: self.points[id.0 as usize],
-            label: Label {
-                reply: call.reply,
-                altered,
-            },
+            point: item.point,
+            label: item.label,
+            item,
             injected,
             answer: (!hidden).then_some(call.reply),
             story: 0,
@@ -167,7 +212,7 @@ impl Builder<'_> {
             end: index + 1,
             ran: mode.is_none_or(|mode| !mode.is_blocking()),
         });
-        let children = self.visit_all(&self.children[id.0 as usize]);
+        let children = self.visit_all(Some(item.point), &self.children[id.0 as usize]);
         let story = self.story(index, &children);
         let end = self.calls.len();
         let seen = &mut self.calls[index];
@@ -179,37 +224,14 @@ impl Builder<'_> {
         let mut hasher = DefaultHasher::new();
         let seen = &self.calls[index];
         (seen.label, seen.injected.is_some()).hash(&mut hasher);
-        for child in children {
-            let child = &self.calls[*child];
-            (child.point, child.story).hash(&mut hasher);
-        }
+        // In the order of points: what is known of the order of calls may
+        // change, what happened does not.
+        let mut stories: Vec<(PointId, u64)> = children
+            .iter()
+            .map(|child| (self.calls[*child].point, self.calls[*child].story))
+            .collect();
+        stories.sort_unstable();
+        stories.hash(&mut hasher);
         hasher.finish()
     }
-}
-
-fn canonical(trace: &Trace, points: &[PointId], siblings: &[CallId]) -> Vec<CallId> {
-    let one_by_one = siblings
-        .windows(2)
-        .all(|pair| trace.finished_before(pair[0], pair[1]));
-    if one_by_one {
-        return siblings.to_vec();
-    }
-    let mut waiting = siblings.to_vec();
-    let mut ordered = Vec::with_capacity(siblings.len());
-    while !waiting.is_empty() {
-        let free = |id: &CallId| {
-            !waiting
-                .iter()
-                .any(|other| trace.finished_before(*other, *id))
-        };
-        let next = waiting
-            .iter()
-            .copied()
-            .filter(free)
-            .min_by_key(|id| (points[id.0 as usize], *id))
-            .expect("answered-before has no cycles");
-        waiting.retain(|id| *id != next);
-        ordered.push(next);
-    }
-    ordered
 }

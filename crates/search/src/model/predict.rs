@@ -276,10 +276,12 @@ fn story(
 ) -> u64 {
     let mut hasher = DefaultHasher::new();
     (label, injected).hash(&mut hasher);
-    for child in children {
-        if let Some(Ok(child_known)) = known.get(child) {
-            (*child, child_known.story).hash(&mut hasher);
-        }
-    }
+    let of = |child: &PointId| match known.get(child) {
+        Some(Ok(known)) => Some((*child, known.story)),
+        _ => None,
+    };
+    let mut stories: Vec<(PointId, u64)> = children.iter().filter_map(of).collect();
+    stories.sort_unstable();
+    stories.hash(&mut hasher);
     hasher.finish()
 }

@@ -69,6 +69,22 @@ impl Policy {
         }
     }
 
+    /// Why a faultload it speaks of need not be run, in one line.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Policy::Downstream => "a fault higher up keeps the call from being served",
+            Policy::Exclusion => "the call is not made once the other faults strike",
+            Policy::Inclusion => "the call is only made after a failure that is not there",
+            Policy::Unreachable => "the call it would be made from does not happen",
+            Policy::Propagation => "the callee's own failure has shown its caller the same reply",
+            Policy::Encapsulation => "every service gets only replies it was seen to get before",
+            Policy::Retry => "one transient and one persistent failure stand for a retry loop",
+            Policy::Modes => "another mode acts alike at that point and stands for it",
+            Policy::Bound => "more faults at once than asked for",
+            Policy::Filter => "a point or mode that was not asked for",
+        }
+    }
+
     /// What the policy takes for granted, if anything.
     pub fn assumption(self) -> Option<&'static str> {
         match self {

@@ -71,7 +71,9 @@ pub(crate) struct Engine {
     pub(crate) retries: Retries,
     frontier: Frontier,
     defined: HashSet<PointId>,
-    /// The executions taken in, by what struck: number from 1.
+    /// The executions taken in; kept only without service encapsulation.
+    executions: Vec<Execution>,
+    /// Their numbers, from 1, by what was to strike.
     pub(crate) numbers: HashMap<FaultSet, usize>,
     explored: usize,
     pruned: BTreeMap<&'static str, usize>,
@@ -95,6 +97,7 @@ impl Engine {
             retries: Retries::default(),
             frontier,
             defined: HashSet::new(),
+            executions: Vec::new(),
             numbers: HashMap::new(),
             explored: 0,
             pruned: BTreeMap::new(),
@@ -104,6 +107,10 @@ impl Engine {
 
     pub(crate) fn explored(&self) -> usize {
         self.explored
+    }
+
+    pub(crate) fn skipped(&self) -> usize {
+        self.pruned.values().sum()
     }
 
     pub(crate) fn waiting(&self) -> usize {
@@ -205,11 +212,12 @@ impl Engine {
         if matches!(execution.verdict, Verdict::NotExercised { .. }) {
             self.not_exercised += 1;
         }
-        let seen = Observation::new(execution, &mut self.catalogue, &self.options);
+        let (seen, news) =
+            self.model
+                .learn(execution, self.explored, &mut self.catalogue, &self.options);
         self.numbers
             .entry(candidate.faults.clone())
             .or_insert(self.explored);
-        let news = self.model.learn(&seen, self.explored, &self.catalogue);
         if let Some(point) = candidate.defines {
             let others = seen.calls.iter().filter(|call| call.point != point);
             let effect = effect(others.map(|call| (call.point, call.label)));
@@ -221,6 +229,15 @@ impl Engine {
                 .learn(&seen, self.explored, &self.catalogue, &self.model),
             false => Vec::new(),
         };
+        let grown = match self.options.reduces(Reduction::Encapsulation) {
+            true => self.grow(|growth| growth.open_branches(&seen, &news)),
+            false => self.grow_combinations(execution, &seen, news.reordered),
+        };
+        self.enqueue(grown);
+        self.enqueue_urgent(persistent);
+    }
+
+    fn grow(&mut self, grow: impl FnOnce(&mut Growth)) -> Vec<Candidate> {
         let mut growth = Growth {
             options: &self.options,
             catalogue: &self.catalogue,
@@ -229,13 +246,34 @@ impl Engine {
             defined: &mut self.defined,
             grown: Vec::new(),
         };
-        match self.options.reduces(Reduction::Encapsulation) {
-            true => growth.open_branches(&seen, &news),
-            false => growth.all_combinations(&seen),
+        grow(&mut growth);
+        growth.grown
+    }
+
+    /// Combinations are made by the order of calls. When that turns out to be
+    /// another one, those of earlier executions are made again.
+    fn grow_combinations(
+        &mut self,
+        execution: &Execution,
+        seen: &Observation,
+        reordered: bool,
+    ) -> Vec<Candidate> {
+        self.executions.push(execution.clone());
+        if !reordered {
+            return self.grow(|growth| growth.all_combinations(seen));
         }
-        let grown = growth.grown;
-        self.enqueue(grown);
-        self.enqueue_urgent(persistent);
+        let mut grown = Vec::new();
+        for earlier in std::mem::take(&mut self.executions) {
+            let (seen, _) = Observation::new(
+                &earlier,
+                &mut self.catalogue,
+                &self.options,
+                &mut self.model.orders,
+            );
+            grown.extend(self.grow(|growth| growth.all_combinations(&seen)));
+            self.executions.push(earlier);
+        }
+        grown
     }
 
     fn enqueue(&mut self, mut grown: Vec<Candidate>) {

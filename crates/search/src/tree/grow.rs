@@ -33,7 +33,7 @@ impl Growth<'_> {
         for index in seen.post_order() {
             let call = &seen.calls[index];
             let fresh = news.fresh.contains(&index) || self.is_disputed(seen, index, last_strike);
-            if fresh && call.injected.is_none() {
+            if fresh {
                 self.branches_at(call.point, &seen.struck_before(index));
             }
             if news.replies.contains(&index) {
@@ -80,7 +80,12 @@ impl Growth<'_> {
         later && disputed
     }
 
+    /// Every way the call at a point can go, once the driver has led there.
     fn branches_at(&mut self, point: PointId, driver: &FaultSet) {
+        // A persistent fault that led here leaves only one way.
+        if self.catalogue.strike(driver, point).is_some() {
+            return;
+        }
         self.direct(point, driver);
         for (label, _, below) in self.own_replies(point) {
             if !self.injectable(point, label) {

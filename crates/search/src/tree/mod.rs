@@ -12,7 +12,7 @@ mod grow;
 
 use std::collections::HashMap;
 
-use murphy_model::{Certificate, Execution};
+use murphy_model::{Certificate, Execution, Incomplete};
 
 use crate::catalogue::FaultSet;
 use crate::options::Options;
@@ -34,6 +34,7 @@ pub struct Tree {
     early: HashMap<FaultSet, Execution>,
     tickets: u64,
     speculative: usize,
+    stopped: bool,
 }
 
 impl Tree {
@@ -46,6 +47,7 @@ impl Tree {
             early: HashMap::new(),
             tickets: 0,
             speculative: 0,
+            stopped: false,
         }
     }
 
@@ -57,6 +59,11 @@ impl Tree {
     /// Faultloads waiting to be looked at.
     pub fn waiting(&self) -> usize {
         self.engine.waiting()
+    }
+
+    /// Faultloads looked at and not run so far.
+    pub fn skipped(&self) -> usize {
+        self.engine.skipped()
     }
 
     /// What the search covered up to now.
@@ -91,6 +98,18 @@ impl Tree {
         Step::Try(ticket, faultload)
     }
 
+    /// Throws away what came back before its turn; the turn will not come.
+    fn finish(&mut self) -> Step {
+        self.speculative += std::mem::take(&mut self.early).len();
+        let mut certificate = self.certificate();
+        let waiting = self.waiting() + usize::from(self.turn.is_some());
+        if self.stopped && waiting > 0 {
+            certificate.incomplete = Some(Incomplete::Stopped { waiting });
+            certificate.skips = None;
+        }
+        Step::Done(Box::new(certificate))
+    }
+
     fn is_proposed(&self, faults: &FaultSet) -> bool {
         self.early.contains_key(faults) || self.under_way.values().any(|other| other == faults)
     }
@@ -99,12 +118,11 @@ impl Tree {
 impl Strategy for Tree {
     fn next(&mut self) -> Step {
         let turn = self.advance().map(|candidate| candidate.faults.clone());
-        let Some(turn) = turn else {
-            if !self.under_way.is_empty() {
-                return Step::Wait;
-            }
-            self.speculative += std::mem::take(&mut self.early).len();
-            return Step::Done(Box::new(self.certificate()));
+        let Some(turn) = turn.filter(|_| !self.stopped) else {
+            return match self.under_way.is_empty() {
+                true => self.finish(),
+                false => Step::Wait,
+            };
         };
         if !self.is_proposed(&turn) {
             return self.propose(turn);
@@ -123,5 +141,9 @@ impl Strategy for Tree {
             .expect("every execution answers a proposal, once");
         self.early.insert(faults, execution);
         self.advance();
+    }
+
+    fn stop(&mut self) {
+        self.stopped = true;
     }
 }

@@ -1,0 +1,12 @@
+//! Generated systems: random programs over the same `Net` as the examples.
+//!
+//! A search that is right about a dozen hand-written systems may be right by
+//! accident. Owns what a random system looks like ([`program`]) and turns one
+//! into a [`System`] by interpreting it in ordinary handlers. What must hold
+//! for every one of them is for the tests of `search` to say.
+
+mod interpret;
+pub mod program;
+
+pub use interpret::system;
+pub use program::{Knobs, Program, generate};

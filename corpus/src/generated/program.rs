@@ -1,0 +1,210 @@
+//! The programs of generated services, and how they are drawn.
+//!
+//! A program is a list of steps. Between them the kinds of steps and reactions
+//! cover nesting, sequential and concurrent calls, retries, fallbacks inside
+//! and outside a service, propagation, branches on a status, and failures that
+//! are ignored. The knobs add what the search assumes away.
+
+/// Names of generated services; a system has at most this many.
+pub(super) const NAMES: [&str; 12] = [
+    "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11",
+];
+
+/// What a service does when a call it made has failed for good.
+#[derive(Clone, Debug)]
+pub enum Reaction {
+    /// Goes on as if nothing had happened (a default value).
+    Ignore,
+    /// Answers with this status at once.
+    Answer(u16),
+    /// Answers with the failed call's own status at once.
+    Forward,
+    /// Makes this call in its place.
+    Instead(Box<Call>),
+    /// Goes on after one more call whose outcome does not matter.
+    Also(Box<Call>),
+    /// Leaves out everything that is left and answers 200.
+    LeaveRest,
+}
+
+/// A call a service makes.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// The service called: always one with a greater number.
+    pub to: usize,
+    /// How often it is tried again.
+    pub retries: u32,
+    /// What happens if it fails.
+    pub failed: Reaction,
+    /// What happens instead if it fails with this status.
+    pub special: Option<(u16, Reaction)>,
+    /// What happens if the answer is 200 but says it is not the whole truth.
+    pub degraded: Option<Box<Call>>,
+}
+
+/// One thing a service does.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// A call.
+    One(Call),
+    /// Calls made at the same time; the step ends when all have.
+    Together(Vec<Call>),
+    /// A call made only if a failure was ignored before.
+    IfFailed(Call),
+    /// A call made only if no failure was ignored before.
+    IfWell(Call),
+    /// A call made or not, by a coin that no two runs share.
+    Maybe(Call),
+    /// A call made on every second run of the service, counted across runs.
+    EverySecond(Call),
+}
+
+/// What a service does with a request.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// Its steps, in order; it answers 200 if it gets to their end.
+    pub steps: Vec<Step>,
+    /// Whether it says so when it answers 200 after an ignored failure.
+    pub admits: bool,
+}
+
+/// What a generated system may contain.
+#[derive(Clone, Copy, Debug)]
+pub struct Knobs {
+    /// About how many calls its programs make in all.
+    pub calls: usize,
+    /// Concurrent calls.
+    pub concurrency: bool,
+    /// Answers of 200 that callers tell apart: the search assumes there are
+    /// none until it sees one.
+    pub degraded: bool,
+    /// Coins and counters: the search assumes there are none.
+    pub random: bool,
+}
+
+impl Knobs {
+    /// Everything the search claims to cover, and nothing else.
+    pub const COVERED: Knobs = Knobs {
+        calls: 6,
+        concurrency: true,
+        degraded: false,
+        random: false,
+    };
+}
+
+/// Draws the programs of a system, the entry service first.
+pub fn generate(seed: u64, knobs: Knobs) -> Vec<Program> {
+    let mut draw = Draw {
+        rng: fastrand::Rng::with_seed(seed),
+        knobs,
+        left: knobs.calls,
+        programs: vec![Program::default()],
+    };
+    draw.program(0, 0);
+    draw.programs
+}
+
+struct Draw {
+    rng: fastrand::Rng,
+    knobs: Knobs,
+    left: usize,
+    programs: Vec<Program>,
+}
+
+impl Draw {
+    fn program(&mut self, me: usize, depth: usize) {
+        let most = [4, 3, 2][depth.min(2)];
+        let least = usize::from(depth == 0);
+        let steps = self.rng.usize(least..=most);
+        for _ in 0..steps {
+            if self.left == 0 || (depth > 0 && self.rng.f64() < 0.35) {
+                break;
+            }
+            let step = self.step(me, depth);
+            self.programs[me].steps.push(step);
+        }
+        self.programs[me].admits = self.knobs.degraded && self.rng.bool();
+    }
+
+    fn step(&mut self, me: usize, depth: usize) -> Step {
+        let random = self.knobs.random && self.rng.f64() < 0.4;
+        if random {
+            let call = self.call(me, depth, true);
+            return match self.rng.bool() {
+                true => Step::Maybe(call),
+                false => Step::EverySecond(call),
+            };
+        }
+        if self.knobs.concurrency && self.left >= 2 && self.rng.f64() < 0.2 {
+            let lanes = self.rng.usize(2..=3.min(self.left));
+            return Step::Together((0..lanes).map(|_| self.lane(me, depth)).collect());
+        }
+        let call = self.call(me, depth, true);
+        match self.rng.usize(..10) {
+            0 if !self.programs[me].steps.is_empty() => Step::IfFailed(call),
+            1 if !self.programs[me].steps.is_empty() => Step::IfWell(call),
+            _ => Step::One(call),
+        }
+    }
+
+    /// Concurrent calls go to services of their own: two that cannot be told
+    /// apart would be named by chance.
+    fn lane(&mut self, me: usize, depth: usize) -> Call {
+        let mut call = self.call(me, depth, false);
+        if !matches!(
+            call.failed,
+            Reaction::Ignore | Reaction::Answer(_) | Reaction::Instead(_)
+        ) {
+            call.failed = Reaction::Ignore;
+        }
+        call.special = None;
+        call
+    }
+
+    fn call(&mut self, me: usize, depth: usize, may_share: bool) -> Call {
+        self.left = self.left.saturating_sub(1);
+        let to = self.callee(me, depth, may_share);
+        let retries = match self.rng.usize(..5) {
+            0 => 1,
+            _ => 0,
+        };
+        let special = (self.rng.f64() < 0.2).then(|| {
+            let status = *self.rng.choice(&[500, 503]).expect("two statuses");
+            (status, self.reaction(me, depth, may_share))
+        });
+        let degraded = (self.knobs.degraded && self.left > 0 && self.rng.f64() < 0.3)
+            .then(|| Box::new(self.call(me, depth + 1, may_share)));
+        Call {
+            to,
+            retries,
+            failed: self.reaction(me, depth, may_share),
+            special,
+            degraded,
+        }
+    }
+
+    fn callee(&mut self, me: usize, depth: usize, may_share: bool) -> usize {
+        let known = self.programs.len();
+        let share = may_share && known > me + 1 && self.rng.f64() < 0.15;
+        if share || known == NAMES.len() {
+            return self.rng.usize(me + 1..known);
+        }
+        self.programs.push(Program::default());
+        self.program(known, depth + 1);
+        known
+    }
+
+    fn reaction(&mut self, me: usize, depth: usize, may_share: bool) -> Reaction {
+        match self.rng.usize(..10) {
+            0..=2 => Reaction::Ignore,
+            3..=4 => Reaction::Answer(*self.rng.choice(&[500, 503, 418]).expect("three statuses")),
+            5 => Reaction::Forward,
+            6 => Reaction::LeaveRest,
+            7..=8 if self.left > 0 => {
+                Reaction::Instead(Box::new(self.call(me, depth + 1, may_share)))
+            }
+            9 if self.left > 0 => Reaction::Also(Box::new(self.call(me, depth + 1, may_share))),
+            _ => Reaction::Ignore,
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! The search against brute force on thousands of generated systems.
+//!
+//! For every system all faultloads that can strike in full are run. The tree
+//! search, which runs fewer, must have seen every behaviour of every service
+//! that brute force saw, must not have called anything unreachable that can
+//! happen, and must predict what it skipped. What would pass without the
+//! feature: nothing here knows the model; an unsound policy shows as a missing
+//! behaviour, a wrong prediction or a wrong count.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use murphy_corpus::Simulator;
+use murphy_corpus::brute::every_case;
+use murphy_corpus::generated::{Knobs, generate, system};
+use murphy_model::{CallId, Execution, Faultload, Flag, Mode, Point, Reply, Trace};
+use murphy_search::{Explanation, Modes, Options, Order, Policy, Reduction, Tree, explore};
+
+/// Systems of more cases than this are passed over: brute force would take
+/// most of the time on a few of them.
+const MOST_CASES: usize = 1500;
+
+/// A service's behaviour: who, the replies of its calls, its answer.
+type Behaviour = (Point, Vec<(Point, Option<Reply>)>, Option<Reply>);
+
+fn behaviours(trace: &Trace) -> BTreeSet<Behaviour> {
+    let of = |id: CallId| {
+        let call = trace.call(id);
+        let children = trace.children(Some(id)).map(|child| trace.call(child));
+        let mut replies: Vec<_> = children.map(|c| (c.point.clone(), c.reply)).collect();
+        replies.sort();
+        (call.point.clone(), replies, call.reply)
+    };
+    // What a struck call's caller saw is not its service's answer.
+    let unstruck = |id: &CallId| trace.call(*id).injected.is_none();
+    trace.ids().filter(unstruck).map(of).collect()
+}
+
+/// A generated system that runs every faultload on another schedule.
+struct Shaken {
+    simulator: Option<Simulator>,
+}
+
+impl Shaken {
+    fn new(seed: u64, knobs: Knobs) -> Self {
+        Shaken {
+            simulator: Some(Simulator::of(system(generate(seed, knobs)))),
+        }
+    }
+
+    fn run(&mut self, faultload: &Faultload) -> Execution {
+        let mut schedule = DefaultHasher::new();
+        faultload.to_string().hash(&mut schedule);
+        let mut simulator = self
+            .simulator
+            .take()
+            .expect("put back below")
+            .seed(schedule.finish());
+        let execution = simulator.run(faultload);
+        self.simulator = Some(simulator);
+        execution
+    }
+}
+
+/// What brute force finds: every case, unless there are too many.
+fn truth(seed: u64, knobs: Knobs, modes: &[Mode]) -> Option<HashMap<Faultload, Execution>> {
+    let mut simulator = Simulator::of(system(generate(seed, knobs)));
+    let mut cases = HashMap::new();
+    every_case_up_to(&mut simulator, modes, &mut cases);
+    (cases.len() < MOST_CASES).then_some(cases)
+}
+
+fn every_case_up_to(
+    simulator: &mut Simulator,
+    modes: &[Mode],
+    cases: &mut HashMap<Faultload, Execution>,
+) {
+    let mut left = MOST_CASES;
+    let modes = |_: &Point| modes.to_vec();
+    every_case(simulator, &modes, usize::MAX, &mut |execution| {
+        cases.insert(execution.faultload.clone(), execution);
+        left -= 1;
+        left > 0
+    });
+}
+
+struct Searched {
+    tree: Tree,
+    executions: HashMap<Faultload, Execution>,
+    certificate: murphy_model::Certificate,
+}
+
+fn search(seed: u64, knobs: Knobs, options: Options, in_flight: usize) -> Searched {
+    let mut shaken = Shaken::new(seed, knobs);
+    let mut tree = Tree::new(options);
+    let mut executions = HashMap::new();
+    let certificate = explore(&mut tree, in_flight, |faultload| {
+        let execution = shaken.run(faultload);
+        executions.insert(faultload.clone(), execution.clone());
+        execution
+    });
+    Searched {
+        tree,
+        executions,
+        certificate,
+    }
+}
+
+fn options(modes: &[Mode]) -> Options {
+    Options::new(Modes::Same(modes.to_vec()))
+}
+
+fn knobs() -> Knobs {
+    Knobs {
+        concurrency: std::env::var("SEQ").is_err(),
+        ..Knobs::COVERED
+    }
+}
+
+fn http() -> Vec<Mode> {
+    vec![Mode::status(500), Mode::status(503)]
+}
+
+const UNREACHABLE: [Policy; 4] = [
+    Policy::Downstream,
+    Policy::Exclusion,
+    Policy::Inclusion,
+    Policy::Unreachable,
+];
+
+/// Everything that must hold of a search with the default policies.
+fn check(seed: u64, truth: &HashMap<Faultload, Execution>, found: &Searched) {
+    let seen: BTreeSet<Behaviour> = found
+        .executions
+        .values()
+        .flat_map(|execution| behaviours(&execution.trace))
+        .collect();
+    for (faultload, execution) in truth {
+        for behaviour in behaviours(&execution.trace) {
+            assert!(
+                seen.contains(&behaviour),
+                "seed {seed}: {faultload} shows a behaviour that the search missed: {behaviour:?}"
+            );
+        }
+        check_explained(seed, faultload, execution, found);
+    }
+    check_findings(seed, truth, found);
+}
+
+fn check_explained(seed: u64, faultload: &Faultload, execution: &Execution, found: &Searched) {
+    match found.tree.explain(faultload).expect("all points were seen") {
+        Explanation::Run { .. } => {}
+        Explanation::Open { reason } => panic!("seed {seed}: {faultload} left open: {reason}"),
+        Explanation::Skipped {
+            policy, predicted, ..
+        } => {
+            assert!(
+                !UNREACHABLE.contains(&policy),
+                "seed {seed}: {faultload} can strike in full, yet {} said no",
+                policy.name()
+            );
+            assert_eq!(
+                predicted,
+                execution.trace.final_reply(),
+                "seed {seed}: {faultload} predicted wrongly"
+            );
+        }
+    }
+}
+
+/// Every minimal failing faultload is reported, or predicted to end like one
+/// that is.
+fn check_findings(seed: u64, truth: &HashMap<Faultload, Execution>, found: &Searched) {
+    let reported: BTreeSet<Option<Reply>> = found
+        .executions
+        .values()
+        .filter(|execution| execution.verdict.is_failure())
+        .map(|execution| execution.trace.final_reply())
+        .collect();
+    for (faultload, execution) in truth.iter().filter(|(_, e)| e.verdict.is_failure()) {
+        let run = found.executions.contains_key(faultload);
+        assert!(
+            run || reported.contains(&execution.trace.final_reply()),
+            "seed {seed}: {faultload} fails and nothing like it was reported"
+        );
+    }
+}
+
+/// How many systems a test looks at; the whole of `./test` asks for more.
+fn systems(default: u64) -> u64 {
+    let asked = std::env::var("MURPHY_SYSTEMS").ok();
+    asked.and_then(|n| n.parse().ok()).unwrap_or(default)
+}
+
+#[test]
+fn no_behaviour_is_missed_and_every_skip_is_right() {
+    let (mut checked, mut seed, mut cases, mut runs) = (0, 0, 0, 0);
+    while checked < systems(2_000) {
+        seed += 1;
+        let Some(truth) = truth(seed, knobs(), &http()) else {
+            continue;
+        };
+        let found = search(seed, knobs(), options(&http()), 1);
+        assert_eq!(found.certificate.incomplete, None, "seed {seed}");
+        assert_eq!(found.certificate.flags, [], "seed {seed}");
+        assert_eq!(found.certificate.not_exercised, 0, "seed {seed}");
+        check(seed, &truth, &found);
+        if let Some(skips) = &found.certificate.skips {
+            assert_eq!(
+                skips.possible.to_string(),
+                truth.len().to_string(),
+                "seed {seed}"
+            );
+        } else {
+            panic!("seed {seed}: not counted");
+        }
+        checked += 1;
+        cases += truth.len();
+        runs += found.executions.len();
+    }
+    println!("{checked} generated systems: {cases} cases by brute force, {runs} run by the search");
+}
+
+#[test]
+fn without_encapsulation_every_case_is_run_once() {
+    for seed in 0..systems(2_000) / 4 {
+        let Some(truth) = truth(seed, knobs(), &http()) else {
+            continue;
+        };
+        let mut options = options(&http());
+        options.reduce.remove(&Reduction::Encapsulation);
+        let found = search(seed, knobs(), options, 1);
+        let run: BTreeSet<&Faultload> = found.executions.keys().collect();
+        let all: BTreeSet<&Faultload> = truth.keys().collect();
+        assert!(
+            run == all,
+            "seed {seed}: {:?}",
+            run.symmetric_difference(&all).next()
+        );
+        assert_eq!(found.certificate.explored, truth.len(), "seed {seed}");
+    }
+}
+
+#[test]
+fn depth_first_misses_nothing_either() {
+    for seed in 0..systems(2_000) / 4 {
+        let Some(truth) = truth(seed, knobs(), &http()) else {
+            continue;
+        };
+        let mut options = options(&http());
+        options.order = Order::DepthFirst;
+        check(seed, &truth, &search(seed, knobs(), options, 1));
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_how_many_are_in_flight() {
+    for seed in 0..systems(2_000) / 8 {
+        let one = search(seed, knobs(), options(&http()), 1);
+        for in_flight in [2, 7] {
+            let many = search(seed, knobs(), options(&http()), in_flight);
+            let mut certificate = many.certificate.clone();
+            certificate.speculative = 0;
+            assert_eq!(
+                certificate, one.certificate,
+                "seed {seed}, {in_flight} in flight"
+            );
+        }
+    }
+}
+
+/// Faults that let the callee run hide nothing below it.
+#[test]
+fn faults_after_the_callee_worked_hide_nothing() {
+    let modes: Vec<Mode> = Mode::parse_list("500,after:503").unwrap();
+    for seed in 0..systems(2_000) / 4 {
+        let Some(truth) = truth(seed, knobs(), &modes) else {
+            continue;
+        };
+        let found = search(seed, knobs(), options(&modes), 1);
+        check(seed, &truth, &found);
+    }
+}
+
+/// Coins and counters break the assumptions: the search ends, says so, and
+/// does not claim to be complete.
+#[test]
+fn chance_is_flagged_and_never_fatal() {
+    let knobs = Knobs {
+        random: true,
+        calls: 5,
+        ..Knobs::COVERED
+    };
+    let (mut shaky, mut flagged) = (0, 0);
+    for seed in 0..systems(2_000) / 8 {
+        let mut options = options(&http());
+        options.max_cases = Some(400);
+        let found = search(seed, knobs, options, 1);
+        let contradicts = |flag: &Flag| matches!(flag, Flag::Nondeterminism { .. });
+        let says_so = found.certificate.flags.iter().any(contradicts);
+        assert!(
+            !says_so || found.certificate.incomplete.is_some(),
+            "seed {seed}"
+        );
+        if is_shaky(seed, knobs) {
+            shaky += 1;
+            flagged += usize::from(says_so);
+        }
+    }
+    println!("{flagged} of {shaky} shaky systems flagged");
+    assert!(
+        flagged * 10 >= shaky * 9,
+        "{flagged} of {shaky} shaky systems flagged"
+    );
+}
+
+/// Whether repeated runs without faults differ.
+fn is_shaky(seed: u64, knobs: Knobs) -> bool {
+    let mut shaken = Shaken::new(seed, knobs);
+    let mut shapes: BTreeMap<BTreeSet<Behaviour>, usize> = BTreeMap::new();
+    for _ in 0..8 {
+        let trace = shaken.run(&Faultload::none()).trace;
+        *shapes.entry(behaviours(&trace)).or_default() += 1;
+    }
+    shapes.len() > 1
+}
+
+/// Good-looking answers that callers tell apart: learnt as unexplained and
+/// from then on told apart, never a crash.
+#[test]
+fn degraded_answers_are_flagged_and_told_apart() {
+    let knobs = Knobs {
+        degraded: true,
+        ..Knobs::COVERED
+    };
+    let (mut unexplained, mut complete) = (0, 0);
+    for seed in 0..systems(2_000) / 4 {
+        let found = search(seed, knobs, options(&http()), 1);
+        let of = |flag: &Flag| matches!(flag, Flag::Unexplained { .. });
+        let contradicts = |flag: &Flag| matches!(flag, Flag::Nondeterminism { .. });
+        unexplained += usize::from(found.certificate.flags.iter().any(of));
+        assert!(
+            !found.certificate.flags.iter().any(contradicts),
+            "seed {seed}"
+        );
+        complete += usize::from(found.certificate.incomplete.is_none());
+    }
+    println!("{unexplained} systems with unexplained calls, {complete} searches complete");
+    assert!(unexplained > 0);
+}
+
