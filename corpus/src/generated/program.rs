@@ -5,9 +5,11 @@
 //! and outside a service, propagation, branches on a status, and failures that
 //! are ignored. The knobs add what the search assumes away.
 
-/// Names of generated services; a system has at most this many.
-pub(super) const NAMES: [&str; 12] = [
-    "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11",
+/// Names of generated services; a system has at most this many, which is more
+/// than its calls, so that concurrent calls never have to share a service.
+pub(super) const NAMES: [&str; 24] = [
+    "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14",
+    "s15", "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23",
 ];
 
 /// What a service does when a call it made has failed for good.

@@ -155,6 +155,16 @@ impl Point {
         Self::link(self.0.parent.clone(), self.0.frame.clone().nth(count))
     }
 
+    /// The same chain without what went before each call: the place in the
+    /// system, however it was come by.
+    pub fn without_predecessors(&self) -> Self {
+        let frame = Frame {
+            predecessors: None,
+            ..self.0.frame.clone()
+        };
+        Self::link(self.parent().map(Point::without_predecessors), frame)
+    }
+
     /// Whether both are attempts of one call: equal but for the last count.
     pub fn same_call(&self, other: &Point) -> bool {
         self.0.parent == other.0.parent && self.0.frame.same_call(&other.0.frame)

@@ -63,6 +63,8 @@ pub(crate) struct Entry {
     pub(crate) point: Point,
     /// How it may fail, by the options; empty for the scenario's own requests.
     pub(crate) modes: Vec<ModeId>,
+    /// The first point seen that differs in its predecessors at most.
+    pub(crate) place: PointId,
     /// The first attempt of the same call (itself, if it is that).
     pub(crate) base: PointId,
     /// The points it was made under, nearest first.
@@ -74,6 +76,7 @@ pub(crate) struct Entry {
 pub(crate) struct Catalogue {
     entries: Vec<Entry>,
     by_point: HashMap<Point, PointId>,
+    by_place: HashMap<Point, PointId>,
     modes: Vec<Mode>,
     by_mode: HashMap<Mode, ModeId>,
 }
@@ -107,8 +110,13 @@ impl Catalogue {
         let ancestors = point
             .ancestors()
             .filter_map(|above| self.by_point.get(above).copied());
+        let place = *self
+            .by_place
+            .entry(point.without_predecessors())
+            .or_insert(id);
         self.entries.push(Entry {
             point: point.clone(),
+            place,
             modes,
             base,
             ancestors: ancestors.collect(),

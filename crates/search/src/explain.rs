@@ -209,7 +209,7 @@ impl Tree {
                 (vec![reason], None)
             }
             Skip::TooMany => (vec!["it has more faults than asked for".to_owned()], None),
-            Skip::Unasked(fault) => (vec![format!("`{}` was not asked for", text(fault))], None),
+            Skip::Unasked(fault) => (vec![unasked_reason(fault, catalogue)], None),
         };
         let predicted = prediction.as_ref().and_then(|p| last_reply(p, catalogue));
         let mut reasons = reasons;
@@ -283,6 +283,14 @@ fn name(caller: Option<PointId>, catalogue: &Catalogue) -> String {
     match caller {
         None => "the scenario".to_owned(),
         Some(point) => format!("`{}`", catalogue.point(point)),
+    }
+}
+
+fn unasked_reason(fault: FaultKey, catalogue: &Catalogue) -> String {
+    let point = catalogue.point(fault.point);
+    match point.depth() {
+        1 => format!("`{point}` is the scenario's own request: it is observed, never made to fail"),
+        _ => format!("`{}` was not asked for", fault_text(fault, catalogue)),
     }
 }
 

@@ -9,6 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use murphy_corpus::Simulator;
 use murphy_corpus::brute::every_case;
@@ -18,7 +19,10 @@ use murphy_search::{Explanation, Modes, Options, Order, Policy, Reduction, Tree,
 
 /// Systems of more cases than this are passed over: brute force would take
 /// most of the time on a few of them.
-const MOST_CASES: usize = 1500;
+const MOST_CASES: usize = 200;
+
+/// For the test that looks at larger systems, and fewer of them.
+const MANY_CASES: usize = 2000;
 
 /// A service's behaviour: who, the replies of its calls, its answer.
 type Behaviour = (Point, Vec<(Point, Option<Reply>)>, Option<Reply>);
@@ -62,26 +66,21 @@ impl Shaken {
     }
 }
 
-/// What brute force finds: every case, unless there are too many.
-fn truth(seed: u64, knobs: Knobs, modes: &[Mode]) -> Option<HashMap<Faultload, Execution>> {
+/// What brute force finds: every case, unless there are more than `most`.
+fn truth(
+    seed: u64,
+    knobs: Knobs,
+    modes: &[Mode],
+    most: usize,
+) -> Option<HashMap<Faultload, Execution>> {
     let mut simulator = Simulator::of(system(generate(seed, knobs)));
     let mut cases = HashMap::new();
-    every_case_up_to(&mut simulator, modes, &mut cases);
-    (cases.len() < MOST_CASES).then_some(cases)
-}
-
-fn every_case_up_to(
-    simulator: &mut Simulator,
-    modes: &[Mode],
-    cases: &mut HashMap<Faultload, Execution>,
-) {
-    let mut left = MOST_CASES;
     let modes = |_: &Point| modes.to_vec();
-    every_case(simulator, &modes, usize::MAX, &mut |execution| {
+    every_case(&mut simulator, &modes, usize::MAX, &mut |execution| {
         cases.insert(execution.faultload.clone(), execution);
-        left -= 1;
-        left > 0
+        cases.len() <= most
     });
+    (cases.len() <= most).then_some(cases)
 }
 
 struct Searched {
@@ -108,13 +107,6 @@ fn search(seed: u64, knobs: Knobs, options: Options, in_flight: usize) -> Search
 
 fn options(modes: &[Mode]) -> Options {
     Options::new(Modes::Same(modes.to_vec()))
-}
-
-fn knobs() -> Knobs {
-    Knobs {
-        concurrency: std::env::var("SEQ").is_err(),
-        ..Knobs::COVERED
-    }
 }
 
 fn http() -> Vec<Mode> {
@@ -186,79 +178,164 @@ fn check_findings(seed: u64, truth: &HashMap<Faultload, Execution>, found: &Sear
     }
 }
 
-/// How many systems a test looks at; the whole of `./test` asks for more.
-fn systems(default: u64) -> u64 {
+/// How many systems the main test looks at. Without optimisation a run of all
+/// would take minutes.
+fn systems() -> u64 {
     let asked = std::env::var("MURPHY_SYSTEMS").ok();
+    let default = if cfg!(debug_assertions) { 400 } else { 10_000 };
     asked.and_then(|n| n.parse().ok()).unwrap_or(default)
+}
+
+/// Looks at this many systems of at most `most` cases, on all processors; the
+/// rest are passed over.
+fn for_each_system(
+    systems: u64,
+    knobs: Knobs,
+    modes: &[Mode],
+    most: usize,
+    check: impl Fn(u64, HashMap<Faultload, Execution>) + Sync,
+) {
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            let check = &check;
+            scope.spawn(move || {
+                let mut seeds = (thread..).step_by(threads as usize);
+                for _ in 0..systems.div_ceil(threads) {
+                    let (seed, truth) = seeds
+                        .find_map(|seed| Some((seed, truth(seed, knobs, modes, most)?)))
+                        .expect("seeds do not end");
+                    check(seed, truth);
+                }
+            });
+        }
+    });
+}
+
+/// What the main test counts, for the record.
+#[derive(Default)]
+struct Totals {
+    systems: AtomicUsize,
+    cases: AtomicUsize,
+    runs: AtomicUsize,
+    concurrent: AtomicUsize,
+}
+
+impl Totals {
+    fn add(&self, truth: &HashMap<Faultload, Execution>, found: &Searched) {
+        let overlap = |trace: &Trace| {
+            let ids: Vec<CallId> = trace.ids().collect();
+            let siblings = |a: CallId, b: CallId| trace.call(a).parent == trace.call(b).parent;
+            let pairs = ids.iter().flat_map(|a| ids.iter().map(move |b| (*a, *b)));
+            pairs
+                .into_iter()
+                .any(|(a, b)| siblings(a, b) && trace.overlap(a, b))
+        };
+        let concurrent = truth.values().any(|execution| overlap(&execution.trace));
+        self.systems.fetch_add(1, Relaxed);
+        self.cases.fetch_add(truth.len(), Relaxed);
+        self.runs.fetch_add(found.executions.len(), Relaxed);
+        self.concurrent.fetch_add(usize::from(concurrent), Relaxed);
+    }
+
+    fn print(&self, what: &str) {
+        let of = |count: &AtomicUsize| count.load(Relaxed);
+        println!(
+            "{what}: {} systems ({} with concurrent calls), {} cases by brute force, {} run by the search, none missed",
+            of(&self.systems),
+            of(&self.concurrent),
+            of(&self.cases),
+            of(&self.runs)
+        );
+    }
+}
+
+fn check_fully(seed: u64, truth: HashMap<Faultload, Execution>, totals: &Totals) {
+    let found = search(seed, Knobs::COVERED, options(&http()), 1);
+    assert_eq!(found.certificate.incomplete, None, "seed {seed}");
+    assert_eq!(found.certificate.flags, [], "seed {seed}");
+    assert_eq!(found.certificate.not_exercised, 0, "seed {seed}");
+    check(seed, &truth, &found);
+    let skips = found.certificate.skips.as_ref();
+    let possible = skips
+        .expect("a complete model is counted")
+        .possible
+        .to_string();
+    assert_eq!(possible, truth.len().to_string(), "seed {seed}");
+    totals.add(&truth, &found);
 }
 
 #[test]
 fn no_behaviour_is_missed_and_every_skip_is_right() {
-    let (mut checked, mut seed, mut cases, mut runs) = (0, 0, 0, 0);
-    while checked < systems(2_000) {
-        seed += 1;
-        let Some(truth) = truth(seed, knobs(), &http()) else {
-            continue;
-        };
-        let found = search(seed, knobs(), options(&http()), 1);
-        assert_eq!(found.certificate.incomplete, None, "seed {seed}");
-        assert_eq!(found.certificate.flags, [], "seed {seed}");
-        assert_eq!(found.certificate.not_exercised, 0, "seed {seed}");
+    let totals = Totals::default();
+    for_each_system(
+        systems(),
+        Knobs::COVERED,
+        &http(),
+        MOST_CASES,
+        |seed, truth| {
+            check_fully(seed, truth, &totals);
+        },
+    );
+    totals.print("small");
+}
+
+#[test]
+fn the_same_holds_for_larger_systems() {
+    let totals = Totals::default();
+    let knobs = Knobs {
+        calls: 8,
+        ..Knobs::COVERED
+    };
+    for_each_system(systems() / 50, knobs, &http(), MANY_CASES, |seed, truth| {
+        let found = search(seed, knobs, options(&http()), 1);
         check(seed, &truth, &found);
-        if let Some(skips) = &found.certificate.skips {
-            assert_eq!(
-                skips.possible.to_string(),
-                truth.len().to_string(),
-                "seed {seed}"
-            );
-        } else {
-            panic!("seed {seed}: not counted");
-        }
-        checked += 1;
-        cases += truth.len();
-        runs += found.executions.len();
-    }
-    println!("{checked} generated systems: {cases} cases by brute force, {runs} run by the search");
+        totals.add(&truth, &found);
+    });
+    totals.print("larger");
 }
 
 #[test]
 fn without_encapsulation_every_case_is_run_once() {
-    for seed in 0..systems(2_000) / 4 {
-        let Some(truth) = truth(seed, knobs(), &http()) else {
-            continue;
-        };
-        let mut options = options(&http());
-        options.reduce.remove(&Reduction::Encapsulation);
-        let found = search(seed, knobs(), options, 1);
-        let run: BTreeSet<&Faultload> = found.executions.keys().collect();
-        let all: BTreeSet<&Faultload> = truth.keys().collect();
-        assert!(
-            run == all,
-            "seed {seed}: {:?}",
-            run.symmetric_difference(&all).next()
-        );
-        assert_eq!(found.certificate.explored, truth.len(), "seed {seed}");
-    }
+    for_each_system(
+        systems() / 10,
+        Knobs::COVERED,
+        &http(),
+        MOST_CASES,
+        |seed, truth| {
+            let mut options = options(&http());
+            options.reduce.remove(&Reduction::Encapsulation);
+            let found = search(seed, Knobs::COVERED, options, 1);
+            let run: BTreeSet<&Faultload> = found.executions.keys().collect();
+            let all: BTreeSet<&Faultload> = truth.keys().collect();
+            let first = run.symmetric_difference(&all).next();
+            assert!(run == all, "seed {seed}: {first:?}");
+            assert_eq!(found.certificate.explored, truth.len(), "seed {seed}");
+        },
+    );
 }
 
 #[test]
 fn depth_first_misses_nothing_either() {
-    for seed in 0..systems(2_000) / 4 {
-        let Some(truth) = truth(seed, knobs(), &http()) else {
-            continue;
-        };
-        let mut options = options(&http());
-        options.order = Order::DepthFirst;
-        check(seed, &truth, &search(seed, knobs(), options, 1));
-    }
+    for_each_system(
+        systems() / 10,
+        Knobs::COVERED,
+        &http(),
+        MOST_CASES,
+        |seed, truth| {
+            let mut options = options(&http());
+            options.order = Order::DepthFirst;
+            check(seed, &truth, &search(seed, Knobs::COVERED, options, 1));
+        },
+    );
 }
 
 #[test]
 fn results_do_not_depend_on_how_many_are_in_flight() {
-    for seed in 0..systems(2_000) / 8 {
-        let one = search(seed, knobs(), options(&http()), 1);
+    for seed in 0..systems() / 40 {
+        let one = search(seed, Knobs::COVERED, options(&http()), 1);
         for in_flight in [2, 7] {
-            let many = search(seed, knobs(), options(&http()), in_flight);
+            let many = search(seed, Knobs::COVERED, options(&http()), in_flight);
             let mut certificate = many.certificate.clone();
             certificate.speculative = 0;
             assert_eq!(
@@ -273,13 +350,16 @@ fn results_do_not_depend_on_how_many_are_in_flight() {
 #[test]
 fn faults_after_the_callee_worked_hide_nothing() {
     let modes: Vec<Mode> = Mode::parse_list("500,after:503").unwrap();
-    for seed in 0..systems(2_000) / 4 {
-        let Some(truth) = truth(seed, knobs(), &modes) else {
-            continue;
-        };
-        let found = search(seed, knobs(), options(&modes), 1);
-        check(seed, &truth, &found);
-    }
+    for_each_system(
+        systems() / 10,
+        Knobs::COVERED,
+        &modes,
+        MOST_CASES,
+        |seed, truth| {
+            let found = search(seed, Knobs::COVERED, options(&modes), 1);
+            check(seed, &truth, &found);
+        },
+    );
 }
 
 /// Coins and counters break the assumptions: the search ends, says so, and
@@ -292,7 +372,7 @@ fn chance_is_flagged_and_never_fatal() {
         ..Knobs::COVERED
     };
     let (mut shaky, mut flagged) = (0, 0);
-    for seed in 0..systems(2_000) / 8 {
+    for seed in 0..systems() / 20 {
         let mut options = options(&http());
         options.max_cases = Some(400);
         let found = search(seed, knobs, options, 1);
@@ -334,7 +414,7 @@ fn degraded_answers_are_flagged_and_told_apart() {
         ..Knobs::COVERED
     };
     let (mut unexplained, mut complete) = (0, 0);
-    for seed in 0..systems(2_000) / 4 {
+    for seed in 0..systems() / 20 {
         let found = search(seed, knobs, options(&http()), 1);
         let of = |flag: &Flag| matches!(flag, Flag::Unexplained { .. });
         let contradicts = |flag: &Flag| matches!(flag, Flag::Nondeterminism { .. });
@@ -348,4 +428,3 @@ fn degraded_answers_are_flagged_and_told_apart() {
     println!("{unexplained} systems with unexplained calls, {complete} searches complete");
     assert!(unexplained > 0);
 }
-

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use murphy_model::{Frame, Point, Skips};
+use murphy_model::Skips;
 use num_bigint::BigUint;
 
 use crate::catalogue::{Catalogue, PointId};
@@ -26,9 +26,8 @@ pub(crate) struct Points {
 /// Counts points and the space they span. Points that differ in their
 /// predecessors only are one point to a reader, though not to the space.
 pub(crate) fn points(catalogue: &Catalogue, model: &Model) -> Points {
-    let places = |ids: &mut dyn Iterator<Item = PointId>| -> HashSet<Point> {
-        ids.map(|id| without_predecessors(catalogue.point(id)))
-            .collect()
+    let places = |ids: &mut dyn Iterator<Item = PointId>| -> HashSet<PointId> {
+        ids.map(|id| catalogue.entry(id).place).collect()
     };
     let can_fail = |id: &PointId| !catalogue.entry(*id).modes.is_empty();
     let all = places(&mut catalogue.ids().filter(can_fail));
@@ -42,14 +41,6 @@ pub(crate) fn points(catalogue: &Catalogue, model: &Model) -> Points {
 
 fn ways_of(catalogue: &Catalogue, id: PointId) -> BigUint {
     BigUint::from(1 + catalogue.entry(id).modes.len())
-}
-
-fn without_predecessors(point: &Point) -> Point {
-    let bare = |frame: &&Frame| Frame {
-        predecessors: None,
-        ..(*frame).clone()
-    };
-    Point::from_frames(point.frames().iter().map(bare)).expect("a point has frames")
 }
 
 /// Divides the space among the policies, given how many faultloads were run

@@ -123,8 +123,13 @@ impl Model {
         let callers = seen.calls.iter().filter(|call| call.children.len() > 1);
         let mut found = Vec::new();
         for caller in callers.map(|call| Some(call.point)) {
-            let known = self.orders.get(&caller).is_some_and(|order| order.is_concurrent());
-            let alternatives = self.decisions(caller).is_some_and(Decisions::has_alternatives);
+            let known = self
+                .orders
+                .get(&caller)
+                .is_some_and(|order| order.is_concurrent());
+            let alternatives = self
+                .decisions(caller)
+                .is_some_and(Decisions::has_alternatives);
             if !known && alternatives {
                 self.orders.entry(caller).or_default().set_concurrent();
                 self.reorder(caller);
@@ -186,12 +191,23 @@ impl Model {
             }
             Fit::Contradicts { earlier } => {
                 self.any_disputed = true;
-                self.flags.push(Flag::Nondeterminism {
+                self.flag_once(Flag::Nondeterminism {
                     at,
                     first: earlier,
                     second: number,
                 });
             }
+        }
+    }
+
+    /// Flags a caller that contradicts itself, the first time it does.
+    fn flag_once(&mut self, flag: Flag) {
+        let at = |flag: &Flag| match flag {
+            Flag::Nondeterminism { at, .. } => Some(at.clone()),
+            _ => None,
+        };
+        if !self.flags.iter().any(|known| at(known) == at(&flag)) {
+            self.flags.push(flag);
         }
     }
 

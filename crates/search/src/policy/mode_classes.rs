@@ -14,7 +14,8 @@ use crate::catalogue::{Catalogue, FaultKey, FaultSet, ModeId, PointId};
 pub(crate) const ASSUMPTION: &str =
     "modes that act alike at a point alone act alike in combination (mode equivalence)";
 
-/// What each mode was seen to do at each point (once, or persistently).
+/// What each mode was seen to do at each place (once, or persistently). Points
+/// that differ in their predecessors only share their classes.
 #[derive(Debug, Default)]
 pub(crate) struct ModeClasses {
     effects: HashMap<(PointId, bool), Vec<(ModeId, u64)>>,
@@ -22,8 +23,9 @@ pub(crate) struct ModeClasses {
 
 impl ModeClasses {
     /// Notes what a fault did where its point was first made to fail.
-    pub(crate) fn note(&mut self, fault: FaultKey, effect: u64) {
-        let effects = self.effects.entry((fault.point, fault.every)).or_default();
+    pub(crate) fn note(&mut self, fault: FaultKey, effect: u64, catalogue: &Catalogue) {
+        let place = catalogue.entry(fault.point).place;
+        let effects = self.effects.entry((place, fault.every)).or_default();
         if !effects.iter().any(|(mode, _)| *mode == fault.mode) {
             effects.push((fault.mode, effect));
         }
@@ -32,7 +34,10 @@ impl ModeClasses {
     /// The mode that stands for this one at its point: the first in the order
     /// of the options that was seen to do the same.
     pub(crate) fn representative(&self, fault: FaultKey, catalogue: &Catalogue) -> ModeId {
-        let effects = match self.effects.get(&(fault.point, fault.every)) {
+        let effects = match self
+            .effects
+            .get(&(catalogue.entry(fault.point).place, fault.every))
+        {
             Some(effects) => effects,
             None => return fault.mode,
         };

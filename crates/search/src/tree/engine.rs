@@ -120,18 +120,16 @@ impl Engine {
     /// The next faultload worth running; `None` when there is none, or no
     /// more may be run.
     pub(crate) fn pop(&mut self) -> Option<Candidate> {
-        if self
-            .options
-            .max_cases
-            .is_some_and(|most| self.explored >= most)
-        {
-            return None;
-        }
+        let most = self.options.max_cases.unwrap_or(usize::MAX);
         loop {
             let candidate = self.frontier.pop()?;
             match self.judge(&candidate.faults, candidate.defines) {
-                Judgement::Run => return Some(candidate),
                 Judgement::Skip(skip) => self.note_skip(&candidate, skip),
+                Judgement::Run if self.explored < most => return Some(candidate),
+                Judgement::Run => {
+                    self.frontier.put_back(candidate);
+                    return None;
+                }
             }
         }
     }
@@ -152,15 +150,22 @@ impl Engine {
             .iter()
             .find(|key| key.point == point);
         if let Some(fault) = defining {
-            self.classes.note(*fault, effect);
+            self.classes.note(*fault, effect, &self.catalogue);
         }
     }
 
-    /// Waiting faultloads that would be run by what is known now.
-    pub(crate) fn look_ahead(&self, most: usize) -> Vec<FaultSet> {
-        let worth = |c: &&Candidate| matches!(self.judge(&c.faults, c.defines), Judgement::Run);
-        let ahead = self.frontier.iter().take(most).filter(worth);
-        ahead.map(|candidate| candidate.faults.clone()).collect()
+    /// The first of the next `most` waiting faultloads that is not excepted
+    /// and would be run by what is known now.
+    pub(crate) fn look_ahead(
+        &self,
+        most: usize,
+        excepted: impl Fn(&FaultSet) -> bool,
+    ) -> Option<FaultSet> {
+        let worth = |c: &&Candidate| {
+            !excepted(&c.faults) && matches!(self.judge(&c.faults, c.defines), Judgement::Run)
+        };
+        let ahead = self.frontier.iter().take(most).find(worth);
+        ahead.map(|candidate| candidate.faults.clone())
     }
 
     /// What is to become of a faultload, by everything known now.

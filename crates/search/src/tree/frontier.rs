@@ -55,6 +55,11 @@ impl Frontier {
         }
     }
 
+    /// Puts back a faultload that was taken out, to be taken out first again.
+    pub(crate) fn put_back(&mut self, candidate: Candidate) {
+        self.urgent.push_front(candidate);
+    }
+
     /// Adds a faultload to be tried next.
     pub(crate) fn push_urgent(&mut self, candidate: Candidate) {
         self.urgent.push_back(candidate);

@@ -21,7 +21,7 @@ pub(crate) struct Growth<'a> {
     pub(crate) catalogue: &'a Catalogue,
     pub(crate) model: &'a Model,
     pub(crate) retries: &'a Retries,
-    /// Points whose modes were told apart already.
+    /// Places whose modes were told apart already.
     pub(crate) defined: &'a mut HashSet<PointId>,
     pub(crate) grown: Vec<Candidate>,
 }
@@ -103,8 +103,9 @@ impl Growth<'_> {
         if self.options.reduces(Reduction::Retry) && self.retries.attempts.contains_key(&point) {
             return;
         }
-        let modes = &self.catalogue.entry(point).modes;
-        let defines = (!modes.is_empty() && self.defined.insert(point)).then_some(point);
+        let entry = self.catalogue.entry(point);
+        let modes = &entry.modes;
+        let defines = (!modes.is_empty() && self.defined.insert(entry.place)).then_some(point);
         let persistent = self.retries.retried.contains(&point);
         for every in [false, true] {
             if every && !persistent {

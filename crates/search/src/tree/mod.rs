@@ -127,8 +127,8 @@ impl Strategy for Tree {
         if !self.is_proposed(&turn) {
             return self.propose(turn);
         }
-        let ahead = self.engine.look_ahead(LOOK_AHEAD);
-        match ahead.into_iter().find(|faults| !self.is_proposed(faults)) {
+        let proposed = |faults: &FaultSet| self.is_proposed(faults);
+        match self.engine.look_ahead(LOOK_AHEAD, proposed) {
             Some(faults) => self.propose(faults),
             None => Step::Wait,
         }

@@ -1,0 +1,183 @@
+//! What was typed, word for word.
+//!
+//! Owns names, help and defaults of arguments. Nothing is checked here that
+//! needs to know an app; that is [`crate::settings`]' job.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Find out what an application does when the things it calls fail.
+#[derive(Parser, Debug)]
+#[command(name = "murphy", version, max_term_width = 100, after_help = OVERVIEW)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const OVERVIEW: &str = "\
+Start here:
+  murphy demo                     find a bug in an example system, in a second
+  murphy demo --list              see all example systems
+  murphy demo netflix --help      see what can be changed
+
+Exit codes: 0 no findings, 1 findings, 2 usage, 3 the scenario fails without faults,
+4 nothing was injected, 5 not complete (with --require-complete), 70 internal error";
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Test an example system with known bugs; no set-up needed.
+    Demo(DemoArgs),
+    /// Say what became of a faultload in the search, and why.
+    Explain(ExplainArgs),
+}
+
+const DEMO_EXAMPLES: &str = "\
+Examples:
+  murphy demo mailchimp
+  murphy demo netflix --set bugs=on --reduce modes
+  murphy demo cinema-3 --modes declared --no-reduce ser
+  murphy demo audible --modes 503,reset --max-faults 2 --audit 200
+  murphy demo checkout --format json --require-complete";
+
+#[derive(Args, Debug)]
+#[command(after_help = DEMO_EXAMPLES)]
+pub(crate) struct DemoArgs {
+    /// The example system to test; `--list` shows them all.
+    #[arg(default_value = DEFAULT_APP)]
+    pub(crate) app: String,
+
+    /// List the example systems and their switches.
+    #[arg(long, exclusive = true)]
+    pub(crate) list: bool,
+
+    #[command(flatten)]
+    pub(crate) search: SearchArgs,
+
+    /// How faultloads are chosen: `tree` covers every distinct behaviour, `random` samples.
+    #[arg(long, value_enum, default_value_t = StrategyArg::Tree, help_heading = SEARCH)]
+    pub(crate) strategy: StrategyArg,
+
+    /// Run N of the skipped faultloads after all and compare with what was predicted.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = SEARCH)]
+    pub(crate) audit: Option<usize>,
+
+    /// Exit with 5 unless the search is complete.
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) require_complete: bool,
+}
+
+/// The four HTTP errors of the published experiments.
+pub(crate) const DEFAULT_MODES: &str = "500,502,503,504";
+
+/// Short, and has a real bug.
+pub(crate) const DEFAULT_APP: &str = "mailchimp";
+
+const EXPLAIN_EXAMPLES: &str = "\
+A faultload is a list of faults, each a call and a mode; `** >` stands for any callers:
+  murphy explain --app mailchimp \"** > app-server * = 503\"
+  murphy explain --app netflix \"** > user-profile * = 500, ** > bookmarks * = 503\"
+  murphy explain --app cinema-3 --reduce retry \"** > bookings * #2 = 500\"";
+
+#[derive(Args, Debug)]
+#[command(after_help = EXPLAIN_EXAMPLES)]
+pub(crate) struct ExplainArgs {
+    /// The example system; `murphy demo --list` shows them all.
+    #[arg(long, value_name = "APP")]
+    pub(crate) app: String,
+
+    /// The faultload to explain, such as "** > cart GET /cart = 503".
+    pub(crate) faultload: String,
+
+    #[command(flatten)]
+    pub(crate) search: SearchArgs,
+}
+
+const SYSTEM: &str = "The system";
+const SEARCH: &str = "The search";
+const OUTPUT: &str = "Output";
+
+/// What demo and explain share, so that an explanation is about the same
+/// search.
+#[derive(Args, Debug)]
+pub(crate) struct SearchArgs {
+    /// Run the system in memory instead of on sockets.
+    #[arg(long, help_heading = SYSTEM)]
+    pub(crate) simulate: bool,
+
+    /// Set a switch of the app, such as `bugs=on`; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',', help_heading = SYSTEM)]
+    pub(crate) set: Vec<String>,
+
+    /// Switch what tells calls apart, such as `predecessors=on,payload=off`.
+    #[arg(long, value_name = "PART=on|off", value_delimiter = ',', help_heading = SYSTEM)]
+    pub(crate) identity: Vec<String>,
+
+    /// Let every execution find the state that the last one left behind.
+    #[arg(long, help_heading = SYSTEM)]
+    pub(crate) keep_state: bool,
+
+    /// How calls fail: a list such as `500,503,reset`, or `declared` for what each service declares.
+    #[arg(long, value_name = "MODES", default_value = DEFAULT_MODES, help_heading = SEARCH)]
+    pub(crate) modes: String,
+
+    /// Make only calls fail that match this pattern, such as "** > cart *"; may be repeated.
+    #[arg(long, value_name = "PATTERN", help_heading = SEARCH)]
+    pub(crate) only: Vec<String>,
+
+    /// Never make calls fail that match this pattern; may be repeated.
+    #[arg(long, value_name = "PATTERN", help_heading = SEARCH)]
+    pub(crate) except: Vec<String>,
+
+    /// Try at most K faults together.
+    #[arg(long, value_name = "K", allow_negative_numbers = true, help_heading = SEARCH)]
+    pub(crate) max_faults: Option<usize>,
+
+    /// Make at most N executions, the one without faults included.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = SEARCH)]
+    pub(crate) max_cases: Option<usize>,
+
+    /// Begin no execution after this time, such as `90s` or `5m`.
+    #[arg(long, value_name = "TIME", help_heading = SEARCH)]
+    pub(crate) max_time: Option<String>,
+
+    /// Skip more: `retry` (within retry loops), `modes` (modes that act alike).
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = SEARCH)]
+    pub(crate) reduce: Vec<String>,
+
+    /// Skip less: `ser` switches off service encapsulation, which is on by default.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = SEARCH)]
+    pub(crate) no_reduce: Vec<String>,
+
+    /// Which faultloads come first: few faults (`bfs`, the default) or what follows from the last (`dfs`).
+    #[arg(long, value_enum, hide_possible_values = true, help_heading = SEARCH)]
+    pub(crate) order: Option<OrderArg>,
+
+    /// Decides everything random: the order of concurrent calls, samples.
+    #[arg(long, value_name = "S", allow_negative_numbers = true, default_value_t = 0, help_heading = SEARCH)]
+    pub(crate) seed: u64,
+
+    /// Executions under way at once; results do not depend on it.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 1, help_heading = SEARCH)]
+    pub(crate) jobs: usize,
+
+    /// How the result is written: text for people or one JSON object.
+    #[arg(long, value_enum, default_value_t = Format::Human, help_heading = OUTPUT)]
+    pub(crate) format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StrategyArg {
+    Tree,
+    Random,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OrderArg {
+    Bfs,
+    Dfs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    Human,
+    Json,
+}

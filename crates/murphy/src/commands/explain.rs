@@ -1,0 +1,124 @@
+//! `murphy explain`: what became of a faultload, and why.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use murphy_model::{Faultload, Frame, Point, Target, nearest};
+use murphy_report::{Explained, Fate, Meaning, json, terminal};
+use murphy_search::{Explanation, NeverSeen, Tree};
+
+use crate::args::{ExplainArgs, Format};
+use crate::campaign::{self, Outcome, ReferenceFailed, Searcher};
+use crate::error::Error;
+use crate::progress::Progress;
+use crate::settings::Question;
+use crate::usage::Usage;
+use crate::{exit, output};
+
+/// More meanings than this are better told apart by asking more exactly.
+const MOST_MEANINGS: usize = 8;
+
+/// More suggestions than this are not read.
+const MOST_SUGGESTIONS: usize = 5;
+
+pub(crate) fn run(args: &ExplainArgs) -> Result<u8, Error> {
+    let Question {
+        settings,
+        faultload,
+    } = Question::of(args)?;
+    let (scenario, hint) = (settings.plan.scenario, settings.reference_hint);
+    let outcome = campaign::run(settings.plan, &mut Progress::quiet())
+        .map_err(|ReferenceFailed { complaint }| Error::Reference { complaint, hint })?;
+    let explained = explain(scenario, faultload, &outcome)
+        .map_err(|never| never_seen(&never, &args.faultload, &outcome.points))?;
+    output::write(|out| match settings.format {
+        Format::Human => terminal::write_explained(&explained, out),
+        Format::Json => json::write_explained(&explained, out),
+    })?;
+    Ok(exit::OK)
+}
+
+fn explain(scenario: &str, asked: Faultload, outcome: &Outcome) -> Result<Explained, NeverSeen> {
+    let Searcher::Tree(tree) = &outcome.searcher else {
+        unreachable!("explanations are asked of the tree strategy")
+    };
+    let mut faultloads = tree.resolve(&asked, MOST_MEANINGS + 1)?;
+    let more = faultloads.len() > MOST_MEANINGS;
+    faultloads.truncate(MOST_MEANINGS);
+    let meanings: Result<Vec<Meaning>, NeverSeen> = faultloads
+        .into_iter()
+        .map(|faultload| meaning(faultload, tree, &outcome.complaints))
+        .collect();
+    Ok(Explained {
+        scenario: scenario.to_owned(),
+        asked,
+        points: outcome.points.clone(),
+        meanings: meanings?,
+        more,
+    })
+}
+
+fn meaning(
+    faultload: Faultload,
+    tree: &Tree,
+    complaints: &BTreeMap<usize, String>,
+) -> Result<Meaning, NeverSeen> {
+    let fate = match tree.explain(&faultload)? {
+        Explanation::Run { number } => Fate::Run {
+            number,
+            complaint: complaints.get(&number).cloned(),
+        },
+        Explanation::Skipped {
+            policy,
+            reasons,
+            predicted,
+        } => Fate::Skipped {
+            policy: policy.name(),
+            reasons,
+            predicted,
+        },
+        Explanation::Open { reason } => Fate::Open { reason },
+    };
+    Ok(Meaning { faultload, fate })
+}
+
+/// A target that fits no call is a usage error: mistyped, most likely.
+fn never_seen(never: &NeverSeen, text: &str, points: &[Point]) -> Usage {
+    let target = never.0.to_string();
+    let part = if text.contains(&target) {
+        &target
+    } else {
+        text
+    };
+    Usage::new(never.to_string())
+        .at("FAULTLOAD", text, part, "no such call in any execution")
+        .hint(suggestion(&never.0, points))
+}
+
+/// Calls to the service that was meant, in a form that can be pasted.
+fn suggestion(target: &Target, points: &[Point]) -> String {
+    let services: BTreeSet<&str> = points.iter().map(|p| &*p.frame().destination).collect();
+    let meant = destination(target).and_then(|name| nearest(&name, services.iter().copied()));
+    let Some(meant) = meant else {
+        let services: Vec<&str> = services.into_iter().collect();
+        return format!("the services called are {}", services.join(", "));
+    };
+    let to_meant = points.iter().filter(|p| &*p.frame().destination == meant);
+    let calls: BTreeSet<String> = to_meant.map(|p| anywhere(p.frame())).collect();
+    let shown: Vec<String> = calls.into_iter().take(MOST_SUGGESTIONS).collect();
+    format!("calls to `{meant}` that were seen: {}", shown.join(", "))
+}
+
+fn anywhere(frame: &Frame) -> String {
+    let bare = Frame::new(&frame.destination, frame.interface.clone()).nth(frame.count);
+    format!("`** > {bare}`")
+}
+
+fn destination(target: &Target) -> Option<String> {
+    match target {
+        Target::Call(point) | Target::Every(point) => Some(point.frame().destination.to_string()),
+        Target::Matching(pattern) => {
+            let last = pattern.frames.last()?;
+            last.destination.literal().map(|name| name.to_string())
+        }
+    }
+}

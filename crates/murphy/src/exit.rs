@@ -1,0 +1,26 @@
+//! Exit codes: the part of the outcome that scripts see.
+//!
+//! A stable contract. Where several apply, the first of this order wins:
+//! [`USAGE`], [`REFERENCE_FAILED`], [`FINDINGS`], [`NOTHING_INJECTED`],
+//! [`INCOMPLETE`], [`OK`].
+
+/// No findings.
+pub(crate) const OK: u8 = 0;
+
+/// At least one finding.
+pub(crate) const FINDINGS: u8 = 1;
+
+/// What was asked for makes no sense: arguments or configuration.
+pub(crate) const USAGE: u8 = 2;
+
+/// The scenario fails without any fault.
+pub(crate) const REFERENCE_FAILED: u8 = 3;
+
+/// There is nothing to inject, or no planned fault struck: nothing was tested.
+pub(crate) const NOTHING_INJECTED: u8 = 4;
+
+/// The search ended before it was complete, and `--require-complete` was given.
+pub(crate) const INCOMPLETE: u8 = 5;
+
+/// A bug of Murphy (`EX_SOFTWARE` of sysexits.h).
+pub(crate) const INTERNAL: u8 = 70;

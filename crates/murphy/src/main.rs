@@ -1,0 +1,34 @@
+//! Murphy finds out, before production does, what an application does when
+//! the things it calls fail.
+//!
+//! The binary: arguments to exit code. [`args`] holds what was typed,
+//! [`settings`] what is meant, [`commands`] does it, [`exit`] says how it
+//! went.
+
+mod args;
+mod campaign;
+mod commands;
+mod context;
+mod error;
+mod exit;
+mod output;
+mod progress;
+mod settings;
+mod usage;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let cli = args::Cli::parse();
+    let context = context::Context::from_env();
+    // A panic is our bug and has its own exit code; the message is printed by
+    // the panic hook.
+    let result = std::panic::catch_unwind(|| commands::run(cli, &context));
+    ExitCode::from(match result {
+        Ok(Ok(code)) => code,
+        Ok(Err(error)) => error.report(),
+        Err(_) => exit::INTERNAL,
+    })
+}

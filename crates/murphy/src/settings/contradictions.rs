@@ -1,0 +1,90 @@
+//! Arguments that exclude each other, and limits that leave nothing to do.
+
+use crate::args::{DemoArgs, SearchArgs, StrategyArg};
+use crate::usage::Usage;
+
+/// Checks what only `demo` takes.
+pub(super) fn check_demo(args: &DemoArgs) -> Result<(), Usage> {
+    if args.audit == Some(0) {
+        return Err(nothing(
+            "--audit",
+            "an audit of no cases says nothing",
+            "leave it out",
+        ));
+    }
+    if args.strategy == StrategyArg::Tree {
+        return Ok(());
+    }
+    let search = &args.search;
+    let unfit = [
+        (
+            args.audit.is_some(),
+            "--audit",
+            "skips nothing that could be audited",
+        ),
+        (search.order.is_some(), "--order", "has no order but chance"),
+        (
+            !search.reduce.is_empty(),
+            "--reduce",
+            "skips nothing, so there is nothing to reduce",
+        ),
+        (
+            !search.no_reduce.is_empty(),
+            "--no-reduce",
+            "skips nothing already",
+        ),
+    ];
+    for (given, argument, why) in unfit {
+        if given {
+            return Err(Usage::new(format!(
+                "`{argument}` and `--strategy random` exclude each other: random {why}"
+            ))
+            .at(
+                "--strategy",
+                "random",
+                "random",
+                format!("does not go with `{argument}`"),
+            )
+            .hint(format!("leave out `{argument}`, or use `--strategy tree`")));
+        }
+    }
+    Ok(())
+}
+
+/// Checks what every search takes.
+pub(super) fn check(args: &SearchArgs) -> Result<(), Usage> {
+    if args.max_faults == Some(0) {
+        let why = "without faults there is only the reference execution";
+        return Err(nothing(
+            "--max-faults",
+            why,
+            "leave it out for no bound, or allow 1",
+        ));
+    }
+    if args.max_cases == Some(0) {
+        let why = "not even the reference execution could be made";
+        return Err(nothing("--max-cases", why, "leave it out for no bound"));
+    }
+    if args.jobs == 0 {
+        return Err(nothing(
+            "--jobs",
+            "nothing would ever be under way",
+            "allow at least 1",
+        ));
+    }
+    if args.keep_state && args.jobs > 1 {
+        let jobs = args.jobs.to_string();
+        return Err(Usage::new(
+            "`--keep-state` and more than one job exclude each other: each execution must find what the one before it left",
+        )
+        .at("--jobs", &jobs, &jobs, "does not go with `--keep-state`")
+        .hint("leave out one of them"));
+    }
+    Ok(())
+}
+
+fn nothing(argument: &str, why: &str, hint: &str) -> Usage {
+    Usage::new(format!("`{argument} 0` leaves nothing to do: {why}"))
+        .at(argument, "0", "0", "must be at least 1")
+        .hint(hint)
+}

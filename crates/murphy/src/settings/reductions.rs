@@ -1,0 +1,42 @@
+//! Which reductions are in force.
+
+use std::collections::BTreeSet;
+
+use murphy_model::nearest;
+use murphy_search::Reduction;
+
+use crate::usage::Usage;
+
+/// Switches reductions on and off by their names.
+pub(super) fn apply(
+    reduce: &mut BTreeSet<Reduction>,
+    on: &[String],
+    off: &[String],
+) -> Result<(), Usage> {
+    if let Some(both) = on.iter().find(|name| off.contains(name)) {
+        return Err(Usage::new(format!("`{both}` is both switched on and off"))
+            .at("--no-reduce", both, both, "also given to `--reduce`")
+            .hint("leave out one of them"));
+    }
+    for name in on {
+        reduce.insert(named("--reduce", name)?);
+    }
+    for name in off {
+        reduce.remove(&named("--no-reduce", name)?);
+    }
+    Ok(())
+}
+
+fn named(argument: &str, name: &str) -> Result<Reduction, Usage> {
+    let names = Reduction::NAMES.map(|(name, _)| name);
+    let found = Reduction::NAMES.iter().find(|(known, _)| *known == name);
+    found.map(|(_, reduction)| *reduction).ok_or_else(|| {
+        let hint = match nearest(name, names) {
+            Some(meant) => format!("did you mean `{meant}`? there are {}", names.join(", ")),
+            None => format!("there are {}", names.join(", ")),
+        };
+        Usage::new(format!("there is no reduction `{name}`"))
+            .at(argument, name, name, "not a reduction")
+            .hint(hint)
+    })
+}

@@ -1,0 +1,51 @@
+//! The command that asks about the same search.
+//!
+//! Owns which arguments change what a search does; the others (jobs, format)
+//! are left out.
+
+use murphy_report::shell::quoted;
+
+use crate::args::{DEFAULT_MODES, OrderArg, SearchArgs};
+
+/// `murphy explain` for this app and these arguments, without the faultload.
+pub(super) fn explain_command(app: &str, args: &SearchArgs) -> String {
+    let mut words = vec!["murphy explain --app".to_owned(), app.to_owned()];
+    let mut add = |name: &str, value: String| words.extend([name.to_owned(), quoted(&value)]);
+    let lists = [
+        ("--set", &args.set),
+        ("--identity", &args.identity),
+        ("--reduce", &args.reduce),
+        ("--no-reduce", &args.no_reduce),
+    ];
+    for (name, list) in lists {
+        if !list.is_empty() {
+            add(name, list.join(","));
+        }
+    }
+    for (name, patterns) in [("--only", &args.only), ("--except", &args.except)] {
+        for pattern in patterns {
+            add(name, pattern.clone());
+        }
+    }
+    if args.modes != DEFAULT_MODES {
+        add("--modes", args.modes.clone());
+    }
+    for (name, limit) in [
+        ("--max-faults", args.max_faults),
+        ("--max-cases", args.max_cases),
+    ] {
+        if let Some(limit) = limit {
+            add(name, limit.to_string());
+        }
+    }
+    if args.seed != 0 {
+        add("--seed", args.seed.to_string());
+    }
+    if args.order == Some(OrderArg::Dfs) {
+        add("--order", "dfs".to_owned());
+    }
+    if args.keep_state {
+        words.push("--keep-state".to_owned());
+    }
+    words.join(" ")
+}

@@ -1,0 +1,178 @@
+//! End-to-end cases as data: one folder, one test.
+//!
+//! A case is a folder `e2e/cases/GROUP/NAME/` with
+//! - `cmd`: the arguments after `murphy`, one line, quoted as in a shell;
+//! - `exit`: the exit code;
+//! - `stdout`, `stderr`: the expected texts; missing means "not looked at";
+//! - `stdout-of`: instead of `stdout`, another case (`GROUP/NAME`) whose
+//!   expected text this one must print too.
+//!
+//! What differs between equal runs is masked on both sides, see [`masked`].
+//! `UPDATE_EXPECTED=1 cargo test -p murphy --test e2e` writes the expectations
+//! anew; a text that is not wanted is removed by hand, and an update does not
+//! bring it back once the case has an `exit`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Output};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../e2e/cases");
+    let trials = cases(&root).into_iter().map(|case| {
+        let name = case.strip_prefix(&root).unwrap_or(&case);
+        let (name, root) = (name.display().to_string(), root.clone());
+        Trial::test(name, move || run(&root, &case))
+    });
+    libtest_mimic::run(&arguments, trials.collect()).exit_code()
+}
+
+/// The folders two levels down, sorted.
+fn cases(root: &Path) -> Vec<PathBuf> {
+    let folders = |of: &Path| -> Vec<PathBuf> {
+        let entries = fs::read_dir(of).expect("a folder of cases").flatten();
+        let paths = entries.map(|entry| entry.path());
+        paths.filter(|path| path.is_dir()).collect()
+    };
+    let mut cases: Vec<PathBuf> = folders(root)
+        .iter()
+        .flat_map(|group| folders(group))
+        .collect();
+    cases.sort();
+    cases
+}
+
+fn run(root: &Path, case: &Path) -> Result<(), Failed> {
+    let line = fs::read_to_string(case.join("cmd"))?;
+    let output = Command::new(env!("CARGO_BIN_EXE_murphy"))
+        .args(words(line.trim_end())?)
+        .env_remove("CLICOLOR_FORCE")
+        .env("NO_COLOR", "1")
+        .output()?;
+    if std::env::var_os("UPDATE_EXPECTED").is_some() {
+        return update(case, &output);
+    }
+    compare(root, case, &output)
+}
+
+fn exit_text(output: &Output) -> String {
+    output
+        .status
+        .code()
+        .map_or("signal".to_owned(), |code| code.to_string())
+}
+
+fn text(bytes: &[u8]) -> String {
+    masked(&String::from_utf8_lossy(bytes))
+}
+
+fn update(case: &Path, output: &Output) -> Result<(), Failed> {
+    let is_new = !case.join("exit").exists();
+    fs::write(case.join("exit"), exit_text(output) + "\n")?;
+    for (name, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
+        let path = case.join(name);
+        let wanted = is_new && !bytes.is_empty() && !case.join(format!("{name}-of")).exists();
+        if path.exists() || wanted {
+            fs::write(path, text(bytes))?;
+        }
+    }
+    Ok(())
+}
+
+fn compare(root: &Path, case: &Path, output: &Output) -> Result<(), Failed> {
+    let shown = |name: &str| format!("\n--- {name} ---\n");
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    let expected_exit = fs::read_to_string(case.join("exit"))?;
+    if expected_exit.trim() != exit_text(output) {
+        let (expected, got) = (expected_exit.trim(), exit_text(output));
+        let texts = shown("stdout") + &stdout + &shown("stderr") + &stderr;
+        return Err(format!("exit code {got}, expected {expected}{texts}").into());
+    }
+    let same_as = fs::read_to_string(case.join("stdout-of")).ok();
+    let stdout_of = same_as.map_or(case.to_owned(), |other| root.join(other.trim()));
+    for (path, got) in [
+        (stdout_of.join("stdout"), stdout),
+        (case.join("stderr"), stderr),
+    ] {
+        if !path.exists() {
+            continue;
+        }
+        let expected = masked(&fs::read_to_string(&path)?);
+        if expected != got {
+            return Err(difference(&path, &expected, &got).into());
+        }
+    }
+    Ok(())
+}
+
+fn difference(path: &Path, expected: &str, got: &str) -> String {
+    let line = expected
+        .lines()
+        .zip(got.lines())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let at = |text: &str| text.lines().nth(line).unwrap_or("(nothing)").to_owned();
+    format!(
+        "{} differs at line {}\nexpected: {}\ngot:      {}\n--- all that was printed ---\n{got}",
+        path.display(),
+        line + 1,
+        at(expected),
+        at(got)
+    )
+}
+
+/// What equal runs may print differently, replaced: the line about time; in
+/// JSON the values under `timing`, and `speculative`, the one number that
+/// depends on how many executions are under way.
+fn masked(text: &str) -> String {
+    const NUMBERS: [&str; 4] = [
+        "total_ms",
+        "reference_ms",
+        "executions_per_s",
+        "speculative",
+    ];
+    let mask = |line: &str| {
+        let key = line
+            .trim_start()
+            .strip_prefix('"')
+            .and_then(|rest| rest.split('"').next());
+        match key {
+            Some(key) if NUMBERS.contains(&key) => {
+                let (before, after) = line.split_once(": ").unwrap_or((line, ""));
+                let comma = if after.ends_with(',') { "," } else { "" };
+                format!("{before}: 0{comma}\n")
+            }
+            _ if line.starts_with("Took ") => "Took [time]\n".to_owned(),
+            _ => format!("{line}\n"),
+        }
+    };
+    text.lines().map(mask).collect()
+}
+
+/// Splits a line as a shell would: blanks separate, quotes of either kind hold
+/// together. Nothing is expanded.
+fn words(line: &str) -> Result<Vec<String>, Failed> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' | '\'' => {
+                let inside = word.get_or_insert_default();
+                loop {
+                    match chars.next() {
+                        Some(end) if end == c => break,
+                        Some(other) => inside.push(other),
+                        None => return Err(format!("a quote is not closed in: {line}").into()),
+                    }
+                }
+            }
+            c if c.is_whitespace() => words.extend(word.take()),
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    Ok(words)
+}

@@ -1,0 +1,208 @@
+//! What the collection of findings promises: only minimal faultloads, every
+//! one of them, merged by target and complaint, whatever the order of judging.
+//! Without the merge the table below would show one finding per mode; without
+//! minimality one per failing execution.
+
+use murphy_model::{
+    BugClass, Call, CallId, Execution, Fault, Faultload, Finding, Frame, Interface, Mode, Point,
+    Reply, Trace, Verdict,
+};
+use murphy_oracle::Findings;
+use proptest::prelude::*;
+
+fn entry() -> Point {
+    Point::entry(Frame::new("shop", Interface::http("GET", "/")))
+}
+
+fn callee(name: &str) -> Point {
+    entry().child(Frame::new(name, Interface::http("GET", "/")))
+}
+
+fn fault((name, status): (&str, u16)) -> Fault {
+    Fault::at(callee(name), Mode::status(status))
+}
+
+fn call(point: Point, parent: Option<u32>, reply: u16, injected: Option<Fault>) -> Call {
+    Call {
+        point,
+        parent: parent.map(CallId),
+        arrived: 0,
+        finished: Some(1),
+        reply: Some(Reply::Status(reply)),
+        injected,
+    }
+}
+
+/// An execution in which `planned` was to strike and `struck` did.
+fn execution(planned: &[Fault], struck: &[Fault], reply: u16, word: Result<(), &str>) -> Execution {
+    let mut calls = vec![call(entry(), None, reply, None)];
+    for fault in struck {
+        let murphy_model::Target::Call(point) = &fault.target else {
+            unreachable!("only calls are struck here")
+        };
+        calls.push(call(point.clone(), Some(0), 500, Some(fault.clone())));
+    }
+    let trace = Trace::new(calls);
+    let faultload = Faultload::new(planned.iter().cloned()).unwrap();
+    let verdict = Verdict::of(word.map_err(str::to_owned), &faultload, &trace);
+    Execution {
+        faultload,
+        trace,
+        verdict,
+    }
+}
+
+fn failing(faults: &[(&str, u16)], why: &str) -> Execution {
+    let faults: Vec<Fault> = faults.iter().copied().map(fault).collect();
+    execution(&faults, &faults, 500, Err(why))
+}
+
+fn findings(executions: &[Execution]) -> Vec<Finding> {
+    let mut findings = Findings::new("shop");
+    for (i, execution) in executions.iter().enumerate() {
+        findings.judge(i + 1, execution);
+    }
+    findings.into_findings()
+}
+
+fn texts(findings: &[Finding]) -> Vec<String> {
+    let text = |f: &Finding| format!("{} ({})", f.faultload, f.seen);
+    findings.iter().map(text).collect()
+}
+
+#[test]
+fn modes_with_the_same_complaint_are_one_bug_and_supersets_count_to_it() {
+    let found = findings(&[
+        failing(&[("cart", 502)], "no cart"),
+        failing(&[("cart", 503)], "no cart"),
+        failing(&[("cart", 503), ("pay", 500)], "no cart"),
+        failing(&[("pay", 500), ("mail", 500)], "not paid"),
+    ]);
+    assert_eq!(
+        texts(&found),
+        [
+            "shop GET / > cart GET / = 502 (3)",
+            "shop GET / > mail GET / = 500, shop GET / > pay GET / = 500 (1)",
+        ]
+    );
+    assert_eq!(found[0].also.len(), 1);
+    assert_eq!(found[0].execution, 1);
+    assert_eq!(found[0].oracle, "scenario");
+}
+
+#[test]
+fn other_complaints_are_other_bugs() {
+    let found = findings(&[
+        failing(&[("cart", 502)], "no cart"),
+        failing(&[("cart", 503)], "wrong cart"),
+    ]);
+    assert_eq!(found.len(), 2);
+    assert_ne!(found[0].id, found[1].id);
+}
+
+#[test]
+fn a_fault_that_never_struck_is_not_blamed() {
+    let planned = [fault(("cart", 500)), fault(("pay", 500))];
+    let found = findings(&[execution(&planned, &planned[..1], 500, Err("no cart"))]);
+    assert_eq!(texts(&found), ["shop GET / > cart GET / = 500 (1)"]);
+}
+
+#[test]
+fn content_scenarios_and_idle_faults_are_no_findings() {
+    let planned = [fault(("cart", 500))];
+    let found = findings(&[
+        execution(&planned, &planned, 200, Ok(())),
+        execution(&planned, &[], 200, Ok(())),
+    ]);
+    assert!(found.is_empty());
+}
+
+#[test]
+fn a_failure_without_any_fault_does_not_swallow_the_others() {
+    let found = findings(&[
+        failing(&[("cart", 500)], "no cart"),
+        execution(&[], &[], 200, Err("flaky")),
+    ]);
+    assert_eq!(
+        texts(&found),
+        ["none (1)", "shop GET / > cart GET / = 500 (1)"]
+    );
+    assert_eq!(found[0].class, BugClass::SilentViolation);
+    assert_eq!(found[1].class, BugClass::NoHandling);
+}
+
+#[test]
+fn identifiers_are_short_and_stable() {
+    let found = findings(&[failing(&[("cart", 502)], "no cart")]);
+    let again = findings(&[
+        failing(&[("pay", 500)], "not paid"),
+        failing(&[("cart", 503)], "no cart"),
+    ]);
+    assert_eq!(found[0].id, again[1].id, "modes and numbers do not matter");
+    assert_eq!(found[0].id.len(), "M-3fa9c1".len());
+}
+
+const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
+
+/// A status for some of five calls, and a complaint.
+type Member = (Vec<Option<u16>>, u8);
+
+/// Random families of failing executions.
+fn families() -> impl Strategy<Value = Vec<Member>> {
+    let statuses = proptest::option::of(500u16..503);
+    let member = (proptest::collection::vec(statuses, NAMES.len()), 0u8..2);
+    proptest::collection::vec(member, 0..14)
+}
+
+fn member((statuses, complaint): &Member) -> Execution {
+    let named = NAMES.iter().zip(statuses);
+    let faults: Vec<(&str, u16)> = named.filter_map(|(n, s)| Some((*n, (*s)?))).collect();
+    failing(&faults, &format!("complaint {complaint}"))
+}
+
+proptest! {
+    #[test]
+    fn minimal_faultloads_are_those_of_brute_force(family in families()) {
+        let executions: Vec<Execution> = family.iter().map(member).collect();
+        let failing: Vec<&Faultload> = executions.iter().map(|e| &e.faultload).collect();
+        let has_smaller = |load: &Faultload| {
+            failing.iter().any(|o| !o.is_empty() && *o != load && o.is_subset(load))
+        };
+        let mut expected: Vec<Faultload> =
+            failing.iter().filter(|load| !has_smaller(load)).map(|load| (*load).clone()).collect();
+        let found = findings(&executions);
+        let shown = found.iter().flat_map(|f| f.also.iter().chain([&f.faultload]));
+        let mut shown: Vec<Faultload> = shown.cloned().collect();
+        for list in [&mut expected, &mut shown] {
+            list.sort();
+            list.dedup();
+        }
+        prop_assert_eq!(shown, expected);
+        for execution in &executions {
+            let explained = found.iter().any(|f| {
+                f.also.iter().chain([&f.faultload]).any(|load| load.is_subset(&execution.faultload))
+            });
+            prop_assert!(explained, "every failure is explained by some finding");
+        }
+        for finding in &found {
+            prop_assert!(finding.seen > finding.also.len());
+        }
+    }
+
+    #[test]
+    fn the_order_of_judging_decides_nothing(
+        (given, shuffled) in families().prop_flat_map(|family| {
+            let numbered: Vec<_> = family.into_iter().enumerate().collect();
+            (Just(numbered.clone()), Just(numbered).prop_shuffle())
+        }),
+    ) {
+        let judge = |family: &[(usize, Member)]| {
+            let mut findings = Findings::new("shop");
+            for (number, m) in family {
+                findings.judge(number + 1, &member(m));
+            }
+            findings.into_findings()
+        };
+        prop_assert_eq!(judge(&given), judge(&shuffled));
+    }
+}

@@ -1,0 +1,53 @@
+//! What became of a faultload, for every format.
+
+use murphy_model::{Faultload, Point, Reply};
+
+/// A faultload as it was asked about, with every meaning it has.
+#[derive(Clone, Debug)]
+pub struct Explained {
+    /// The scenario's name.
+    pub scenario: String,
+    /// What was asked about.
+    pub asked: Faultload,
+    /// Every point seen that can be made to fail.
+    pub points: Vec<Point>,
+    /// What it may mean among the calls that were seen.
+    pub meanings: Vec<Meaning>,
+    /// Whether there are more meanings than listed.
+    pub more: bool,
+}
+
+/// One meaning of a faultload.
+#[derive(Clone, Debug)]
+pub struct Meaning {
+    /// The faultload, over points that were seen.
+    pub faultload: Faultload,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// What became of a faultload.
+#[derive(Clone, Debug)]
+pub enum Fate {
+    /// It was run.
+    Run {
+        /// As this execution, from 1.
+        number: usize,
+        /// What the scenario complained about, if it did.
+        complaint: Option<String>,
+    },
+    /// It need not be run.
+    Skipped {
+        /// The name of the policy that says so.
+        policy: &'static str,
+        /// Why, in sentences.
+        reasons: Vec<String>,
+        /// What the scenario would see of its last request, where predicted.
+        predicted: Option<Reply>,
+    },
+    /// It was not run and nothing shows that it need not be.
+    Open {
+        /// Why, in one sentence.
+        reason: String,
+    },
+}

@@ -1,0 +1,271 @@
+//! JSON for programs: exactly one object, a stable contract.
+//!
+//! Owns the names and shapes of the fields. Numbers that may exceed 64 bits
+//! are decimal strings; points and faultloads are in their full text form, so
+//! that they can be given back to Murphy.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use murphy_model::{Audit, Faultload, Finding, Flag, Incomplete, Point};
+use serde::Serialize;
+
+use crate::{Explained, Fate, Meaning, Summary};
+
+/// Writes the summary of a campaign as one object and a newline.
+pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    write_object(&SummaryObject::new(summary), out)
+}
+
+/// Writes an explanation as one object and a newline.
+pub fn write_explained(explained: &Explained, out: &mut dyn Write) -> io::Result<()> {
+    write_object(&ExplainedObject::new(explained), out)
+}
+
+fn write_object(object: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, object)?;
+    writeln!(out)
+}
+
+#[derive(Serialize)]
+struct SummaryObject<'s> {
+    scenario: &'s str,
+    strategy: &'s str,
+    modes: &'s [String],
+    seed: u64,
+    points: PointsObject,
+    space: String,
+    possible: Option<String>,
+    bound: Option<usize>,
+    explored: usize,
+    considered: usize,
+    pruned: &'s BTreeMap<&'static str, usize>,
+    skipped: BTreeMap<&'static str, String>,
+    not_exercised: usize,
+    speculative: usize,
+    failed_executions: usize,
+    findings: Vec<FindingObject<'s>>,
+    complete: bool,
+    incomplete: Option<&'static str>,
+    assumptions: &'s [String],
+    flags: Vec<FlagObject>,
+    audit: Option<AuditObject<'s>>,
+    timing: TimingObject,
+}
+
+impl<'s> SummaryObject<'s> {
+    fn new(summary: &'s Summary) -> Self {
+        let certificate = &summary.certificate;
+        let skips = certificate.skips.as_ref();
+        let text =
+            |(policy, count): (&&'static str, &num_bigint::BigUint)| (*policy, count.to_string());
+        SummaryObject {
+            scenario: &summary.scenario,
+            strategy: summary.strategy,
+            modes: &summary.modes,
+            seed: summary.seed,
+            points: PointsObject {
+                total: certificate.points,
+                conditional: certificate.conditional,
+            },
+            space: certificate.space.to_string(),
+            possible: skips.map(|skips| skips.possible.to_string()),
+            bound: certificate.bound,
+            explored: certificate.explored,
+            considered: certificate.considered,
+            pruned: &certificate.pruned,
+            skipped: skips.map_or_else(BTreeMap::new, |s| s.by_policy.iter().map(text).collect()),
+            not_exercised: certificate.not_exercised,
+            speculative: certificate.speculative,
+            failed_executions: summary.failed_executions,
+            findings: summary.findings.iter().map(FindingObject::new).collect(),
+            complete: certificate.is_complete(),
+            incomplete: certificate.incomplete.as_ref().map(incomplete_name),
+            assumptions: &certificate.assumptions,
+            flags: certificate.flags.iter().map(FlagObject::new).collect(),
+            audit: certificate.audit.as_ref().map(AuditObject::new),
+            timing: TimingObject::new(summary),
+        }
+    }
+}
+
+fn incomplete_name(incomplete: &Incomplete) -> &'static str {
+    match incomplete {
+        Incomplete::Cases { .. } => "max-cases",
+        Incomplete::Stopped { .. } => "stopped",
+        Incomplete::Sampling => "sampling",
+        Incomplete::Nondeterminism => "nondeterminism",
+    }
+}
+
+#[derive(Serialize)]
+struct PointsObject {
+    total: usize,
+    conditional: usize,
+}
+
+#[derive(Serialize)]
+struct FindingObject<'s> {
+    id: &'s str,
+    class: &'static str,
+    oracle: &'static str,
+    faultload: Vec<String>,
+    summary: &'s str,
+    execution: usize,
+    seen: usize,
+    also: Vec<Vec<String>>,
+}
+
+impl<'s> FindingObject<'s> {
+    fn new(finding: &'s Finding) -> Self {
+        FindingObject {
+            id: &finding.id,
+            class: finding.class.name(),
+            oracle: finding.oracle,
+            faultload: fault_texts(&finding.faultload),
+            summary: &finding.summary,
+            execution: finding.execution,
+            seen: finding.seen,
+            also: finding.also.iter().map(fault_texts).collect(),
+        }
+    }
+}
+
+fn fault_texts(faultload: &Faultload) -> Vec<String> {
+    faultload.faults().map(|fault| fault.to_string()).collect()
+}
+
+#[derive(Serialize)]
+struct FlagObject {
+    kind: &'static str,
+    at: Option<String>,
+    executions: Vec<usize>,
+}
+
+impl FlagObject {
+    fn new(flag: &Flag) -> Self {
+        let text = |at: &Option<Point>| at.as_ref().map(Point::to_string);
+        match flag {
+            Flag::Nondeterminism { at, first, second } => FlagObject {
+                kind: "nondeterminism",
+                at: text(at),
+                executions: vec![*first, *second],
+            },
+            Flag::Unexplained { at, first, second } => FlagObject {
+                kind: "unexplained",
+                at: text(at),
+                executions: vec![*first, *second],
+            },
+            Flag::Ambiguous { at, execution } => FlagObject {
+                kind: "ambiguous",
+                at: Some(at.to_string()),
+                executions: vec![*execution],
+            },
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct AuditObject<'s> {
+    sampled: usize,
+    agreed: usize,
+    disagreed: &'s [String],
+}
+
+impl<'s> AuditObject<'s> {
+    fn new(audit: &'s Audit) -> Self {
+        AuditObject {
+            sampled: audit.sampled,
+            agreed: audit.agreed,
+            disagreed: &audit.disagreed,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct TimingObject {
+    total_ms: f64,
+    reference_ms: f64,
+    executions_per_s: f64,
+}
+
+impl TimingObject {
+    fn new(summary: &Summary) -> Self {
+        let timing = &summary.timing;
+        let explored = summary.certificate.explored;
+        TimingObject {
+            total_ms: three_decimals(timing.total.as_secs_f64() * 1000.0),
+            reference_ms: three_decimals(timing.reference.as_secs_f64() * 1000.0),
+            executions_per_s: timing.executions_per_second(explored).round(),
+        }
+    }
+}
+
+/// More would be noise.
+fn three_decimals(number: f64) -> f64 {
+    (number * 1000.0).round() / 1000.0
+}
+
+#[derive(Serialize)]
+struct ExplainedObject<'e> {
+    scenario: &'e str,
+    faultload: Vec<String>,
+    meanings: Vec<MeaningObject<'e>>,
+    more: bool,
+}
+
+impl<'e> ExplainedObject<'e> {
+    fn new(explained: &'e Explained) -> Self {
+        ExplainedObject {
+            scenario: &explained.scenario,
+            faultload: fault_texts(&explained.asked),
+            meanings: explained.meanings.iter().map(MeaningObject::new).collect(),
+            more: explained.more,
+        }
+    }
+}
+
+/// Fields that do not apply to a fate are null, so that readers need no cases.
+#[derive(Serialize)]
+struct MeaningObject<'e> {
+    faultload: Vec<String>,
+    fate: &'static str,
+    execution: Option<usize>,
+    complaint: Option<&'e str>,
+    policy: Option<&'static str>,
+    reasons: &'e [String],
+    predicted: Option<String>,
+}
+
+impl<'e> MeaningObject<'e> {
+    fn new(meaning: &'e Meaning) -> Self {
+        let mut object = MeaningObject {
+            faultload: fault_texts(&meaning.faultload),
+            fate: "open",
+            execution: None,
+            complaint: None,
+            policy: None,
+            reasons: &[],
+            predicted: None,
+        };
+        match &meaning.fate {
+            Fate::Run { number, complaint } => {
+                object.fate = "run";
+                object.execution = Some(*number);
+                object.complaint = complaint.as_deref();
+            }
+            Fate::Skipped {
+                policy,
+                reasons,
+                predicted,
+            } => {
+                object.fate = "skipped";
+                object.policy = Some(policy);
+                object.reasons = reasons;
+                object.predicted = predicted.map(|reply| reply.to_string());
+            }
+            Fate::Open { reason } => object.reasons = std::slice::from_ref(reason),
+        }
+        object
+    }
+}

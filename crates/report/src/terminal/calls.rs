@@ -1,0 +1,117 @@
+//! The calls of a scenario as a tree.
+//!
+//! Owns how it is drawn: first what the reference execution showed, then the
+//! calls that are only made when something fails.
+
+use std::collections::{HashMap, HashSet};
+use std::io::{self, Write};
+
+use murphy_model::{CallId, Frame, Point, Reply, Trace};
+
+use super::heading;
+use super::label::{bare_frame, siblings, without_predecessors};
+use super::number::counted;
+use super::style::{BAD, GOOD, QUIET};
+use crate::Summary;
+
+/// More conditional calls than this bury the rest of the report.
+const MOST_CONDITIONAL: usize = 40;
+
+/// A drawn line with the lines below it.
+struct Node {
+    text: String,
+    below: Vec<Node>,
+}
+
+pub(super) fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    heading("Calls without faults", out)?;
+    for root in trace_nodes(&summary.reference, None) {
+        draw(&root, "  ", "  ", out)?;
+    }
+    let conditional = conditional(summary);
+    if conditional.is_empty() {
+        return Ok(());
+    }
+    heading("Calls only made after a failure", out)?;
+    write_conditional(&conditional, out)
+}
+
+fn trace_nodes(trace: &Trace, parent: Option<CallId>) -> Vec<Node> {
+    let ids: Vec<CallId> = trace.children(parent).collect();
+    let frames: Vec<&Frame> = ids.iter().map(|id| trace.call(*id).point.frame()).collect();
+    let node = |(id, label): (&CallId, String)| Node {
+        text: format!("{label}  {}", reply_text(trace.call(*id).reply)),
+        below: trace_nodes(trace, Some(*id)),
+    };
+    ids.iter().zip(siblings(&frames)).map(node).collect()
+}
+
+fn reply_text(reply: Option<Reply>) -> String {
+    match reply {
+        Some(reply) if reply.is_ok() => format!("{GOOD}{reply}{GOOD:#}"),
+        Some(reply) => format!("{BAD}{reply}{BAD:#}"),
+        None => format!("{BAD}no answer{BAD:#}"),
+    }
+}
+
+fn draw(node: &Node, first: &str, others: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{first}{}", node.text)?;
+    for (i, below) in node.below.iter().enumerate() {
+        let (branch, trunk) = match i + 1 == node.below.len() {
+            true => ("└─ ", "   "),
+            false => ("├─ ", "│  "),
+        };
+        let first = format!("{others}{QUIET}{branch}{QUIET:#}");
+        let others = format!("{others}{QUIET}{trunk}{QUIET:#}");
+        draw(below, &first, &others, out)?;
+    }
+    Ok(())
+}
+
+/// Points that the reference did not show, in the order first seen. Those that
+/// differ in their predecessors only are one to a reader.
+fn conditional(summary: &Summary) -> Vec<Point> {
+    let calls = summary.reference.calls().iter();
+    let mut shown: HashSet<Point> = calls.map(|c| without_predecessors(&c.point)).collect();
+    let points = summary.points.iter().map(without_predecessors);
+    points.filter(|point| shown.insert(point.clone())).collect()
+}
+
+fn write_conditional(points: &[Point], out: &mut dyn Write) -> io::Result<()> {
+    let shown = &points[..points.len().min(MOST_CONDITIONAL)];
+    let among: HashSet<&Point> = shown.iter().collect();
+    let mut made_by: HashMap<Option<&Point>, Vec<&Point>> = HashMap::new();
+    let mut callers: Vec<Option<&Point>> = Vec::new();
+    for point in shown {
+        let caller = point.parent();
+        made_by.entry(caller).or_default().push(point);
+        let elsewhere = caller.is_none_or(|caller| !among.contains(caller));
+        if elsewhere && !callers.contains(&caller) {
+            callers.push(caller);
+        }
+    }
+    for caller in callers {
+        let text = caller.map_or("by any service".to_owned(), |caller| {
+            format!("by {}", bare_frame(caller.frame()))
+        });
+        let below = point_nodes(caller, &made_by);
+        draw(&Node { text, below }, "  ", "  ", out)?;
+    }
+    match points.len() - shown.len() {
+        0 => Ok(()),
+        more => writeln!(out, "  {QUIET}… and {}{QUIET:#}", counted(more, "other")),
+    }
+}
+
+fn point_nodes<'p>(
+    caller: Option<&'p Point>,
+    made_by: &HashMap<Option<&'p Point>, Vec<&'p Point>>,
+) -> Vec<Node> {
+    let points = made_by.get(&caller).map_or(&[][..], Vec::as_slice);
+    let frames: Vec<&Frame> = points.iter().map(|point| point.frame()).collect();
+    let node = |(point, text): (&&'p Point, String)| Node {
+        text,
+        below: point_nodes(Some(point), made_by),
+    };
+    points.iter().zip(siblings(&frames)).map(node).collect()
+}

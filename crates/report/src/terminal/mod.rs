@@ -1,0 +1,42 @@
+//! Text for people.
+//!
+//! Owns the order in which a campaign is told: what the scenario does, what
+//! was tried, what was skipped and why, how far that can be trusted, and last,
+//! next to the prompt, the findings. Each part has a module of its own.
+
+mod calls;
+mod coverage;
+mod explained;
+mod findings;
+mod label;
+mod number;
+mod style;
+
+use std::io::{self, Write};
+
+use crate::{Explained, Summary};
+use label::Labels;
+use style::TITLE;
+
+/// Writes the summary of a campaign.
+pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let labels = Labels::new(&summary.points);
+    writeln!(
+        out,
+        "{TITLE}{}{TITLE:#}: {}",
+        summary.scenario, summary.about
+    )?;
+    calls::write(summary, out)?;
+    coverage::write(summary, &labels, out)?;
+    findings::write(summary, &labels, out)
+}
+
+/// Writes what became of a faultload.
+pub fn write_explained(explained: &Explained, out: &mut dyn Write) -> io::Result<()> {
+    explained::write(explained, out)
+}
+
+/// Writes the heading of a part.
+fn heading(text: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\n{TITLE}{text}{TITLE:#}")
+}
