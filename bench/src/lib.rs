@@ -1,3 +1,5 @@
 //! Side-by-side measurements and the published figures they are held against.
 
+pub mod measure;
+pub mod predecessor;
 pub mod published;

@@ -2,6 +2,7 @@
 //! rows as a table.
 
 use murphy_bench::published::{Published, all, run};
+use murphy_model::Flag;
 
 fn assert_all(rows: Vec<Published>) {
     for row in rows {
@@ -37,6 +38,21 @@ fn declared_faults_without_encapsulation() {
 #[test]
 fn identity_ablation() {
     assert_all(rows("reset", false));
+}
+
+/// Without path, count and call site the two Movies calls of cinema-path are
+/// one point: that only one of them fails cannot be said, and the search warns.
+#[test]
+fn without_path_cases_are_lost_and_the_search_says_so() {
+    let full = all().into_iter().find(|row| row.app == "cinema-path");
+    let without = Published {
+        identity: "path=off,count=off,call_site=off",
+        ..full.expect("cinema-path is in table 7.1")
+    };
+    let certificate = run(&without);
+    assert_eq!(certificate.explored, 4);
+    let ambiguous = |flag: &Flag| matches!(flag, Flag::Ambiguous { .. });
+    assert!(certificate.flags.iter().any(ambiguous));
 }
 
 /// What the model counts without running equals what a search without

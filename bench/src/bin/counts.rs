@@ -1,43 +1,59 @@
-//! Prints every published count next to ours.
+//! Prints every published count next to ours. Exits with 1 if any differs.
 
-use murphy_bench::published::{all, run};
+use murphy_bench::published::{Published, all, run};
 
 fn main() {
-    let mut differ = 0;
     println!(
-        "{:<16} {:<18} {:<26} {:<9} {:<4} {:<6} {:>9} {:>9} {:>10}",
-        "app", "settings", "identity", "faults", "SER", "retry", "published", "ours", "considered"
+        "{:<16} {:<16} {:<23} {:<15} {:<5} {:<5} {:>9} {:>6} {:>10} {:>9}",
+        "app",
+        "settings",
+        "identity",
+        "modes",
+        "SER",
+        "retry",
+        "published",
+        "ours",
+        "considered",
+        "possible"
     );
-    for row in all() {
-        if murphy_corpus::find(row.app).is_none() {
-            println!("{} missing", row.app);
-            continue;
-        }
-        let certificate = run(&row);
-        let same = certificate.explored == row.explored;
-        differ += usize::from(!same);
-        let faults = row.faults;
-        println!(
-            "{:<16} {:<18} {:<26} {:<9} {:<4} {:<6} {:>9} {:>9} {:>10} {} {} {:?}",
-            row.app,
-            row.settings,
-            row.identity,
-            faults,
-            if row.encapsulation { "on" } else { "off" },
-            if row.retry { "on" } else { "off" },
-            row.explored,
-            certificate.explored,
-            certificate.considered,
-            if same { "same" } else { "DIFFERENT" },
-            certificate.points,
-            certificate.skips.map(|s| (
-                s.possible.to_string(),
-                s.by_policy
-                    .values()
-                    .map(|v| v.to_string())
-                    .collect::<Vec<_>>()
-            ))
-        );
-    }
+    let differ = all().iter().filter(|row| !print_row(row)).count();
+    let rows = all().len();
+    println!();
+    println!("{} of {rows} counts are the same", rows - differ);
+    println!("SER: service encapsulation reduction; retry: retry reduction.");
+    println!(
+        "possible: cases in which every fault can strike, counted by the model without running them."
+    );
+    println!("{LOST}");
     std::process::exit(i32::from(differ > 0));
+}
+
+/// What the rows with parts of the identity switched off mean.
+const LOST: &str = "\
+Without count, the two attempts of cinema-3 are one point: a fault hits both or neither, and the
+cases in which only the first fails are lost. Without call site and count the same is true of the
+two calls of cinema-call-site. Without path as well, the two Movies calls of cinema-path are one
+point: 4 of the 6 cases are left (the dissertation prints 5), those in which only one of the two
+calls fails are lost, and the search warns that the point stands for several calls.";
+
+fn print_row(row: &Published) -> bool {
+    let certificate = run(row);
+    let same = certificate.explored == row.explored;
+    let on = |on: bool| if on { "on" } else { "off" };
+    let possible = certificate.skips.map(|skips| skips.possible.to_string());
+    println!(
+        "{:<16} {:<16} {:<23} {:<15} {:<5} {:<5} {:>9} {:>6} {:>10} {:>9}  {}",
+        row.app,
+        row.settings,
+        row.identity,
+        row.faults,
+        on(row.encapsulation),
+        on(row.retry),
+        row.explored,
+        certificate.explored,
+        certificate.considered,
+        possible.unwrap_or_default(),
+        if same { "same" } else { "DIFFERENT" }
+    );
+    same
 }

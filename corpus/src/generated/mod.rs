@@ -2,11 +2,11 @@
 //!
 //! A search that is right about a dozen hand-written systems may be right by
 //! accident. Owns what a random system looks like ([`program`]) and turns one
-//! into a [`System`] by interpreting it in ordinary handlers. What must hold
+//! into a [`System`](crate::System) by interpreting it in ordinary handlers. What must hold
 //! for every one of them is for the tests of `search` to say.
 
 mod interpret;
 pub mod program;
 
 pub use interpret::system;
-pub use program::{Knobs, Program, generate};
+pub use program::{Knobs, Program, generate, hard_dependencies};

@@ -5,12 +5,17 @@
 //! and outside a service, propagation, branches on a status, and failures that
 //! are ignored. The knobs add what the search assumes away.
 
-/// Names of generated services; a system has at most this many, which is more
-/// than its calls, so that concurrent calls never have to share a service.
-pub(super) const NAMES: [&str; 24] = [
-    "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14",
-    "s15", "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23",
-];
+use std::sync::LazyLock;
+
+/// The most services a generated system has. More than its calls, so that
+/// concurrent calls never have to share a service.
+const MOST_SERVICES: usize = 64;
+
+/// Names of generated services.
+pub(super) static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let name = |index: usize| &*Box::leak(format!("s{index}").into_boxed_str());
+    (0..MOST_SERVICES).map(name).collect()
+});
 
 /// What a service does when a call it made has failed for good.
 #[derive(Clone, Debug)]
@@ -106,6 +111,29 @@ pub fn generate(seed: u64, knobs: Knobs) -> Vec<Program> {
     draw.programs
 }
 
+/// A system of `points` calls, each of which its caller cannot do without:
+/// every service calls up to three others in turn and fails when one fails.
+pub fn hard_dependencies(points: usize) -> Vec<Program> {
+    assert!(points < MOST_SERVICES, "there is a service for every call");
+    let needed = |to: usize| {
+        Step::One(Call {
+            to,
+            retries: 0,
+            failed: Reaction::Answer(500),
+            special: None,
+            degraded: None,
+        })
+    };
+    let program = |index: usize| Program {
+        steps: (3 * index + 1..=3 * index + 3)
+            .filter(|callee| *callee <= points)
+            .map(needed)
+            .collect(),
+        admits: false,
+    };
+    (0..=points).map(program).collect()
+}
+
 struct Draw {
     rng: fastrand::Rng,
     knobs: Knobs,
@@ -188,7 +216,7 @@ impl Draw {
     fn callee(&mut self, me: usize, depth: usize, may_share: bool) -> usize {
         let known = self.programs.len();
         let share = may_share && known > me + 1 && self.rng.f64() < 0.15;
-        if share || known == NAMES.len() {
+        if share || known == MOST_SERVICES {
             return self.rng.usize(me + 1..known);
         }
         self.programs.push(Program::default());

@@ -13,6 +13,8 @@ pub struct Explained {
     pub points: Vec<Point>,
     /// What it may mean among the calls that were seen.
     pub meanings: Vec<Meaning>,
+    /// How many more meanings it has that cannot happen.
+    pub impossible: usize,
     /// Whether there are more meanings than listed.
     pub more: bool,
 }
@@ -40,6 +42,8 @@ pub enum Fate {
     Skipped {
         /// The name of the policy that says so.
         policy: &'static str,
+        /// Whether all its faults could strike, as far as is known.
+        possible: bool,
         /// Why, in sentences.
         reasons: Vec<String>,
         /// What the scenario would see of its last request, where predicted.
@@ -50,4 +54,14 @@ pub enum Fate {
         /// Why, in one sentence.
         reason: String,
     },
+}
+
+impl Fate {
+    /// Whether all faults can strike in one execution, as far as is known.
+    pub fn is_possible(&self) -> bool {
+        match self {
+            Fate::Skipped { possible, .. } => *possible,
+            Fate::Run { .. } | Fate::Open { .. } => true,
+        }
+    }
 }

@@ -211,6 +211,7 @@ struct ExplainedObject<'e> {
     scenario: &'e str,
     faultload: Vec<String>,
     meanings: Vec<MeaningObject<'e>>,
+    impossible: usize,
     more: bool,
 }
 
@@ -220,6 +221,7 @@ impl<'e> ExplainedObject<'e> {
             scenario: &explained.scenario,
             faultload: fault_texts(&explained.asked),
             meanings: explained.meanings.iter().map(MeaningObject::new).collect(),
+            impossible: explained.impossible,
             more: explained.more,
         }
     }
@@ -235,6 +237,7 @@ struct MeaningObject<'e> {
     policy: Option<&'static str>,
     reasons: &'e [String],
     predicted: Option<String>,
+    possible: bool,
 }
 
 impl<'e> MeaningObject<'e> {
@@ -247,6 +250,7 @@ impl<'e> MeaningObject<'e> {
             policy: None,
             reasons: &[],
             predicted: None,
+            possible: meaning.fate.is_possible(),
         };
         match &meaning.fate {
             Fate::Run { number, complaint } => {
@@ -258,6 +262,7 @@ impl<'e> MeaningObject<'e> {
                 policy,
                 reasons,
                 predicted,
+                ..
             } => {
                 object.fate = "skipped";
                 object.policy = Some(policy);

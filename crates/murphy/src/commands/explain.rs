@@ -17,6 +17,9 @@ use crate::{exit, output};
 /// More meanings than this are better told apart by asking more exactly.
 const MOST_MEANINGS: usize = 8;
 
+/// More meanings than this are not even looked at.
+const MOST_LOOKED_AT: usize = 256;
+
 /// More suggestions than this are not read.
 const MOST_SUGGESTIONS: usize = 5;
 
@@ -41,18 +44,27 @@ fn explain(scenario: &str, asked: Faultload, outcome: &Outcome) -> Result<Explai
     let Searcher::Tree(tree) = &outcome.searcher else {
         unreachable!("explanations are asked of the tree strategy")
     };
-    let mut faultloads = tree.resolve(&asked, MOST_MEANINGS + 1)?;
-    let more = faultloads.len() > MOST_MEANINGS;
-    faultloads.truncate(MOST_MEANINGS);
+    let faultloads = tree.resolve(&asked, MOST_LOOKED_AT)?;
     let meanings: Result<Vec<Meaning>, NeverSeen> = faultloads
         .into_iter()
         .map(|faultload| meaning(faultload, tree, &outcome.complaints))
         .collect();
+    // A call that comes after different histories has a point for each; what
+    // was asked about is most likely what can happen.
+    let (possible, impossible): (Vec<Meaning>, Vec<Meaning>) =
+        meanings?.into_iter().partition(|m| m.fate.is_possible());
+    let (mut meanings, impossible) = match possible.is_empty() {
+        true => (impossible, 0),
+        false => (possible, impossible.len()),
+    };
+    let more = meanings.len() > MOST_MEANINGS;
+    meanings.truncate(MOST_MEANINGS);
     Ok(Explained {
         scenario: scenario.to_owned(),
         asked,
         points: outcome.points.clone(),
-        meanings: meanings?,
+        meanings,
+        impossible,
         more,
     })
 }
@@ -73,6 +85,7 @@ fn meaning(
             predicted,
         } => Fate::Skipped {
             policy: policy.name(),
+            possible: !policy.says_impossible(),
             reasons,
             predicted,
         },

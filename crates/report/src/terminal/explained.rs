@@ -14,6 +14,13 @@ pub(super) fn write(explained: &Explained, out: &mut dyn Write) -> io::Result<()
         }
         write_meaning(meaning, &labels, out)?;
     }
+    if explained.impossible > 0 {
+        writeln!(
+            out,
+            "\n{QUIET}{} other readings of it name calls that do not happen together.{QUIET:#}",
+            explained.impossible
+        )?;
+    }
     match explained.more {
         true => writeln!(
             out,
@@ -48,6 +55,7 @@ fn write_fate(fate: &Fate, labels: &Labels, out: &mut dyn Write) -> io::Result<(
             policy,
             reasons,
             predicted,
+            ..
         } => {
             writeln!(
                 out,

@@ -53,6 +53,14 @@ impl Policy {
         Policy::Filter,
     ];
 
+    /// Whether what it skips cannot happen (rather than need not be run).
+    pub fn says_impossible(self) -> bool {
+        matches!(
+            self,
+            Policy::Downstream | Policy::Exclusion | Policy::Inclusion | Policy::Unreachable
+        )
+    }
+
     /// The name in reports and JSON.
     pub fn name(self) -> &'static str {
         match self {
