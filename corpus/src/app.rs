@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 
-use murphy_model::{Identity, Mode};
+use murphy_model::{Fault, Faultload, Identity, Mode, Target};
 
 use crate::net::{Abort, BoxFuture, Ctx, Request, Response};
 
@@ -300,4 +300,18 @@ pub enum Outcome {
     /// Exactly these minimal faultloads make the scenario fail, written as
     /// texts whose targets may be patterns (`** > stats * = 503`).
     Fails(&'static [&'static str]),
+}
+
+/// Whether declared faults, whose targets may be patterns, stand for exactly
+/// the found ones.
+pub fn stands_for(declared: &Faultload, found: &Faultload) -> bool {
+    let same = |declared: &Fault, found: &Fault| match &found.target {
+        Target::Call(point) => declared.mode == found.mode && declared.target.matches(point),
+        _ => false,
+    };
+    let declared: Vec<Fault> = declared.faults().collect();
+    declared.len() == found.len()
+        && found
+            .faults()
+            .all(|found| declared.iter().any(|d| same(d, &found)))
 }

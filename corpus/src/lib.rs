@@ -14,7 +14,9 @@ pub mod generated;
 pub mod net;
 pub mod sim;
 
-pub use app::{App, Expected, Outcome, Service, SettingError, Settings, Switch, System, Values};
+pub use app::{
+    App, Expected, Outcome, Service, SettingError, Settings, Switch, System, Values, stands_for,
+};
 pub use apps::{all, find};
 pub use faults::FaultSet;
 pub use sim::Simulator;

@@ -3,8 +3,8 @@
 //! at once, which is more than any declared faultload has.
 
 use murphy_corpus::brute::every_case;
-use murphy_corpus::{App, Expected, FaultSet, Outcome, Simulator, all, find};
-use murphy_model::{Fault, Faultload, Point, Target};
+use murphy_corpus::{App, Expected, FaultSet, Outcome, Simulator, all, find, stands_for};
+use murphy_model::{Faultload, Point};
 
 const MOST: usize = 3;
 
@@ -21,11 +21,11 @@ fn brute_force_finds_what_is_declared() {
             for faultload in &found {
                 let meant = declared
                     .iter()
-                    .filter(|declared| means(declared, faultload));
+                    .filter(|declared| stands_for(declared, faultload));
                 assert_eq!(meant.count(), 1, "{about}: found {faultload}");
             }
             for text in &declared {
-                let meant = found.iter().filter(|faultload| means(text, faultload));
+                let meant = found.iter().filter(|faultload| stands_for(text, faultload));
                 assert_eq!(meant.count(), 1, "{about}: declared {text}");
             }
         }
@@ -58,19 +58,4 @@ fn minimal(failing: Vec<Faultload>) -> Vec<Faultload> {
     };
     let minimal = failing.iter().filter(|faultload| !has_less(faultload));
     minimal.cloned().collect()
-}
-
-/// Whether the declared faults, whose targets may be patterns, stand for
-/// exactly the found ones.
-fn means(declared: &Faultload, found: &Faultload) -> bool {
-    let stands_for = |declared: &Fault, found: &Fault| match &found.target {
-        Target::Call(point) => declared.mode == found.mode && declared.target.matches(point),
-        _ => false,
-    };
-    declared.len() == found.len()
-        && found.faults().all(|found| {
-            declared
-                .faults()
-                .any(|declared| stands_for(&declared, &found))
-        })
 }

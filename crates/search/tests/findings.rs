@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use murphy_corpus::{App, Expected, FaultSet, Outcome, Simulator, all, find};
-use murphy_model::{Fault, Faultload, Target};
+use murphy_corpus::{App, Expected, FaultSet, Outcome, Simulator, all, find, stands_for};
+use murphy_model::Faultload;
 use murphy_search::{Modes, Options, Reduction, Tree, explore};
 
 /// The faultloads that make the scenario fail and hold no smaller one that
@@ -36,20 +36,6 @@ fn minimal_failures(app: &App, expected: &Expected) -> Vec<Faultload> {
     failing.iter().filter(|f| !smaller(f)).cloned().collect()
 }
 
-/// Whether the declared faults, whose targets may be patterns, stand for
-/// exactly the found ones.
-fn means(declared: &Faultload, found: &Faultload) -> bool {
-    let stands_for = |declared: &Fault, found: &Fault| match &found.target {
-        Target::Call(point) => declared.mode == found.mode && declared.target.matches(point),
-        _ => false,
-    };
-    let declared: Vec<Fault> = declared.faults().collect();
-    declared.len() == found.len()
-        && found
-            .faults()
-            .all(|found| declared.iter().any(|d| stands_for(d, &found)))
-}
-
 #[test]
 fn what_must_be_found_is_found_and_nothing_else() {
     let (mut variants, mut bugs) = (0, 0);
@@ -62,11 +48,11 @@ fn what_must_be_found_is_found_and_nothing_else() {
             let declared: Vec<Faultload> = texts.iter().map(|text| text.parse().unwrap()).collect();
             let found = minimal_failures(&app, &expected);
             for faultload in &found {
-                let known = declared.iter().any(|d| means(d, faultload));
+                let known = declared.iter().any(|d| stands_for(d, faultload));
                 assert!(known, "{about}: found {faultload}, which is not declared");
             }
             for text in &declared {
-                let seen = found.iter().any(|f| means(text, f));
+                let seen = found.iter().any(|f| stands_for(text, f));
                 assert!(seen, "{about}: {text} is declared and was not found");
             }
             variants += 1;

@@ -89,6 +89,14 @@ struct Searched {
     certificate: murphy_model::Certificate,
 }
 
+impl Searched {
+    /// Every behaviour of every service that the search saw.
+    fn behaviours(&self) -> BTreeSet<Behaviour> {
+        let executions = self.executions.values();
+        executions.flat_map(|e| behaviours(&e.trace)).collect()
+    }
+}
+
 fn search(seed: u64, knobs: Knobs, options: Options, in_flight: usize) -> Searched {
     let mut shaken = Shaken::new(seed, knobs);
     let mut tree = Tree::new(options);
@@ -115,11 +123,7 @@ fn http() -> Vec<Mode> {
 
 /// Everything that must hold of a search with the default policies.
 fn check(seed: u64, truth: &HashMap<Faultload, Execution>, found: &Searched) {
-    let seen: BTreeSet<Behaviour> = found
-        .executions
-        .values()
-        .flat_map(|execution| behaviours(&execution.trace))
-        .collect();
+    let seen = found.behaviours();
     for (faultload, execution) in truth {
         for behaviour in behaviours(&execution.trace) {
             assert!(
@@ -351,6 +355,29 @@ fn faults_after_the_callee_worked_hide_nothing() {
         |seed, truth| {
             let found = search(seed, Knobs::COVERED, options(&modes), 1);
             check(seed, &truth, &found);
+        },
+    );
+}
+
+/// With a bound on faults, nothing that so many faults can show is missed.
+#[test]
+fn up_to_a_bound_nothing_is_missed() {
+    for_each_system(
+        systems() / 10,
+        Knobs::COVERED,
+        &http(),
+        MOST_CASES,
+        |seed, truth| {
+            let mut options = options(&http());
+            options.max_faults = Some(2);
+            let found = search(seed, Knobs::COVERED, options, 1);
+            let seen = found.behaviours();
+            for (faultload, execution) in truth.iter().filter(|(f, _)| f.len() <= 2) {
+                let missed = behaviours(&execution.trace)
+                    .into_iter()
+                    .find(|b| !seen.contains(b));
+                assert_eq!(missed, None, "seed {seed}: {faultload}");
+            }
         },
     );
 }
