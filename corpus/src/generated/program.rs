@@ -165,7 +165,7 @@ impl Draw {
                 false => Step::EverySecond(call),
             };
         }
-        if self.knobs.concurrency && self.left >= 2 && self.rng.f64() < 0.2 {
+        if self.knobs.concurrency && self.left >= 2 && self.rng.f64() < 0.35 {
             let lanes = self.rng.usize(2..=3.min(self.left));
             return Step::Together((0..lanes).map(|_| self.lane(me, depth)).collect());
         }

@@ -19,7 +19,7 @@ use murphy_search::{Explanation, Modes, Options, Order, Reduction, Tree, explore
 
 /// Systems of more cases than this are passed over: brute force would take
 /// most of the time on a few of them.
-const MOST_CASES: usize = 200;
+const MOST_CASES: usize = 100;
 
 /// For the test that looks at larger systems, and fewer of them.
 const MANY_CASES: usize = 2000;
@@ -329,7 +329,7 @@ fn depth_first_misses_nothing_either() {
 
 #[test]
 fn results_do_not_depend_on_how_many_are_in_flight() {
-    for seed in 0..systems() / 40 {
+    for seed in 0..systems() / 100 {
         let one = search(seed, Knobs::COVERED, options(&http()), 1);
         for in_flight in [2, 7] {
             let many = search(seed, Knobs::COVERED, options(&http()), in_flight);

@@ -18,7 +18,7 @@ use murphy_model::Reply;
 use crate::catalogue::{FaultKey, FaultSet, PointId};
 
 use super::observation::{Label, Observation};
-use super::order::{CallOrder, Item};
+use super::order::{CallOrder, Item, OrderNews, Replies};
 
 /// One call on a path, with what came of it.
 #[derive(Clone, Debug)]
@@ -40,6 +40,8 @@ pub(crate) struct Path {
     answer: Option<Option<Reply>>,
     /// The faults that struck before the service's first call.
     before: FaultSet,
+    /// All its replies, where their order is in question.
+    replies: Replies,
     execution: usize,
 }
 
@@ -71,6 +73,7 @@ impl Path {
                 Some(first) => observation.struck_before(*first),
                 None => FaultSet::default(),
             },
+            replies: Replies::default(),
             execution,
         }
     }
@@ -82,14 +85,29 @@ impl Path {
         items
     }
 
-    /// Puts the calls in the order in which they are now known to come.
-    fn reorder(&mut self, order: &CallOrder) {
+    /// Puts the calls in the order in which they are now known to come; says
+    /// whether that is another one.
+    fn reorder(&mut self, order: &mut CallOrder) -> bool {
+        let items = self.items();
+        self.replies = order.replies(&items);
+        let arranged = order.arrange(&items);
+        let arrivals = arranged.iter().map(|index| items[*index].arrived);
+        if self.paces.iter().map(|pace| pace.item.arrived).eq(arrivals) {
+            return false;
+        }
         self.paces.sort_by_key(|pace| pace.item.arrived);
-        let arranged = order.arrange(&self.items());
         self.paces = arranged
             .iter()
             .map(|index| self.paces[*index].clone())
             .collect();
+        true
+    }
+
+    /// Whether a call was freed that this path holds.
+    fn concerns(&self, freed: &[(PointId, Replies)]) -> bool {
+        freed.iter().any(|(point, enough)| {
+            enough.is_subset(&self.replies) && self.paces.iter().any(|pace| pace.child == *point)
+        })
     }
 
     /// Everything about the path but the execution that showed it.
@@ -224,10 +242,11 @@ impl Decisions {
 
     /// Takes a path in. Says how it fits and which of its calls were made at
     /// a node where they had not been seen before.
-    pub(crate) fn learn(&mut self, path: Path) -> (Fit, Vec<usize>) {
+    pub(crate) fn learn(&mut self, mut path: Path, order: &mut CallOrder) -> (Fit, Vec<usize>) {
         if !self.fingerprints.insert(path.fingerprint()) && !self.disputed {
             return (Fit::Agrees, Vec::new());
         }
+        path.replies = order.replies(&path.items());
         let fit = self.fit(&path);
         let rebuilt = matches!(fit, Fit::Unexplained { .. });
         if matches!(fit, Fit::Contradicts { .. }) {
@@ -265,16 +284,31 @@ impl Decisions {
         !self.disputed && self.nodes.iter().any(|node| node.choices.len() > 1)
     }
 
-    /// Takes what all paths say about the order of calls, and puts their calls
-    /// in the order in which they are then known to come.
-    pub(crate) fn reorder(&mut self, order: &mut CallOrder) {
-        for path in &self.paths {
-            order.learn(&path.items());
+    /// Puts the calls of all paths in the order in which they are now known to
+    /// come; says whether that changed anything.
+    pub(crate) fn reorder(&mut self, order: &mut CallOrder, news: &OrderNews) -> bool {
+        let changed = match news {
+            OrderNews::Nothing => false,
+            OrderNews::Concurrent => {
+                for path in &self.paths {
+                    order.learn(&path.items());
+                }
+                self.reorder_paths(order, |_| true)
+            }
+            OrderNews::Freed(freed) => self.reorder_paths(order, |path| path.concerns(freed)),
+        };
+        if changed {
+            self.rebuild(self.precise);
         }
-        for path in &mut self.paths {
-            path.reorder(order);
+        changed
+    }
+
+    fn reorder_paths(&mut self, order: &mut CallOrder, which: impl Fn(&Path) -> bool) -> bool {
+        let mut changed = false;
+        for path in self.paths.iter_mut().filter(|path| which(path)) {
+            changed |= path.reorder(order);
         }
-        self.rebuild(self.precise);
+        changed
     }
 
     fn rebuild(&mut self, precise: bool) {

@@ -18,6 +18,7 @@ use crate::catalogue::{Catalogue, FaultSet, ModeId, PointId};
 use crate::options::Options;
 use decisions::{Decisions, Fit, Path};
 use observation::{Label, Observation, Orders};
+use order::OrderNews;
 
 /// What was learnt of the system.
 #[derive(Debug, Default)]
@@ -86,12 +87,15 @@ impl Model {
         catalogue: &mut Catalogue,
         options: &Options,
     ) -> (Observation, News) {
-        let (mut seen, mut reordered) =
+        let (mut seen, order_news) =
             Observation::new(execution, catalogue, options, &mut self.orders);
-        for caller in &reordered {
-            self.reorder(*caller);
+        let mut reordered = Vec::new();
+        for (caller, news) in &order_news {
+            if self.reorder(*caller, news) {
+                reordered.push(*caller);
+            }
         }
-        if !reordered.is_empty() {
+        if !order_news.is_empty() {
             // What earlier executions say about the order was not known yet.
             (seen, _) = Observation::new(execution, catalogue, options, &mut self.orders);
         }
@@ -109,12 +113,14 @@ impl Model {
         }
     }
 
-    fn reorder(&mut self, caller: Option<PointId>) {
+    /// Puts what is known of a caller in order again; says whether that
+    /// changed anything.
+    fn reorder(&mut self, caller: Option<PointId>, news: &OrderNews) -> bool {
         let mut order = self.orders.remove(&caller).unwrap_or_default();
-        if let Some(decisions) = self.decisions_mut(caller) {
-            decisions.reorder(&mut order);
-        }
+        let decisions = self.decisions_mut(caller);
+        let changed = decisions.is_some_and(|decisions| decisions.reorder(&mut order, news));
         self.orders.insert(caller, order);
+        changed
     }
 
     /// Callers of this execution that turn out to make calls side by side,
@@ -132,7 +138,7 @@ impl Model {
                 .is_some_and(Decisions::has_alternatives);
             if !known && alternatives {
                 self.orders.entry(caller).or_default().set_concurrent();
-                self.reorder(caller);
+                self.reorder(caller, &OrderNews::Concurrent);
                 found.push(caller);
             }
         }
@@ -175,7 +181,7 @@ impl Model {
             None => &mut self.scenario,
             Some(point) => self.services.entry(point).or_default(),
         };
-        let (fit, fresh) = decisions.learn(path);
+        let (fit, fresh) = decisions.learn(path, self.orders.entry(point).or_default());
         news.fresh
             .extend(fresh.into_iter().map(|pace| children[pace]));
         let at = point.map(|point| catalogue.point(point).clone());

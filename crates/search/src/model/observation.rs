@@ -11,7 +11,7 @@ use murphy_model::{Call, CallId, Execution, Reply, Trace};
 use crate::catalogue::{Catalogue, FaultKey, FaultSet, ModeId, PointId};
 use crate::options::Options;
 
-use super::order::{CallOrder, Item};
+use super::order::{CallOrder, Item, OrderNews};
 
 /// What a caller saw of a call, as far as it can matter to what it does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,14 +55,14 @@ pub(crate) struct Observation {
 }
 
 impl Observation {
-    /// Prepares an execution, numbering points not seen before. Also says for
-    /// which callers it changed what is known of the order of their calls.
+    /// Prepares an execution, numbering points not seen before. Also says
+    /// what it adds to what is known of the order of calls, by caller.
     pub(crate) fn new(
         execution: &Execution,
         catalogue: &mut Catalogue,
         options: &Options,
         orders: &mut Orders,
-    ) -> (Self, Vec<Option<PointId>>) {
+    ) -> (Self, Vec<(Option<PointId>, OrderNews)>) {
         let trace = &execution.trace;
         let items: Vec<Item> = trace
             .calls()
@@ -164,7 +164,7 @@ struct Builder<'a> {
     children: &'a [Vec<CallId>],
     catalogue: &'a mut Catalogue,
     orders: &'a mut Orders,
-    reordered: Vec<Option<PointId>>,
+    reordered: Vec<(Option<PointId>, OrderNews)>,
     calls: Vec<Seen>,
 }
 
@@ -178,8 +178,9 @@ impl Builder<'_> {
             .map(|id| self.items[id.0 as usize])
             .collect();
         let order = self.orders.entry(caller).or_default();
-        if order.learn(&items) {
-            self.reordered.push(caller);
+        match order.learn(&items) {
+            OrderNews::Nothing => {}
+            news => self.reordered.push((caller, news)),
         }
         let arranged = order.arrange(&items);
         arranged

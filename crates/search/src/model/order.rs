@@ -29,8 +29,37 @@ impl Item {
     }
 }
 
-/// Replies that were enough for a call to be made.
-type Enough = Vec<(PointId, Label)>;
+/// A set of replies, by the numbers a [`CallOrder`] gives them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Replies(Vec<u64>);
+
+impl Replies {
+    fn insert(&mut self, number: usize) {
+        let word = number / 64;
+        if self.0.len() <= word {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] |= 1 << (number % 64);
+    }
+
+    pub(crate) fn is_subset(&self, other: &Replies) -> bool {
+        let word_of = |index: usize| other.0.get(index).copied().unwrap_or(0);
+        let mut words = self.0.iter().enumerate();
+        words.all(|(index, word)| word & !word_of(index) == 0)
+    }
+}
+
+/// What an execution said about the order of one caller's calls.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum OrderNews {
+    /// Nothing that was not known.
+    Nothing,
+    /// That the caller makes calls side by side: what was seen of it so far
+    /// must be taken in again.
+    Concurrent,
+    /// That these calls wait for no more than these replies.
+    Freed(Vec<(PointId, Replies)>),
+}
 
 /// What is known of the order of one caller's calls.
 #[derive(Debug, Default)]
@@ -38,7 +67,8 @@ pub(crate) struct CallOrder {
     /// Whether the caller was ever seen to make calls side by side.
     concurrent: bool,
     /// If so: the least its calls were seen to wait for.
-    enough: HashMap<PointId, Vec<Enough>>,
+    enough: HashMap<PointId, Vec<Replies>>,
+    numbers: HashMap<(PointId, Label), usize>,
 }
 
 impl CallOrder {
@@ -52,33 +82,52 @@ impl CallOrder {
         self.concurrent = true;
     }
 
-    /// Takes in the calls of one execution, in order of arrival; says whether
-    /// a call was seen to wait for less than was known.
-    pub(crate) fn learn(&mut self, calls: &[Item]) -> bool {
-        let mut news = false;
-        if !self.concurrent {
-            self.concurrent = !one_by_one(calls);
-            news = self.concurrent;
+    /// Takes in the calls of one execution, in order of arrival.
+    pub(crate) fn learn(&mut self, calls: &[Item]) -> OrderNews {
+        if !self.concurrent && one_by_one(calls) {
+            return OrderNews::Nothing;
         }
-        if !self.concurrent {
-            return false;
-        }
+        let turned = !std::mem::replace(&mut self.concurrent, true);
+        let mut freed = Vec::new();
         for call in calls {
-            let done = calls.iter().filter(|other| other.before(call));
-            let mut replies: Enough = done.map(|item| (item.point, item.label)).collect();
-            replies.sort_unstable();
-            news |= self.note(call.point, replies);
+            let mut waited_for = Replies::default();
+            for done in calls.iter().filter(|other| other.before(call)) {
+                waited_for.insert(self.number(done));
+            }
+            if self.note(call.point, &waited_for) {
+                freed.push((call.point, waited_for));
+            }
         }
-        news
+        match (turned, freed.is_empty()) {
+            (true, _) => OrderNews::Concurrent,
+            (false, true) => OrderNews::Nothing,
+            (false, false) => OrderNews::Freed(freed),
+        }
     }
 
-    fn note(&mut self, point: PointId, replies: Enough) -> bool {
+    /// The replies of these calls, as a set.
+    pub(crate) fn replies(&mut self, calls: &[Item]) -> Replies {
+        let mut replies = Replies::default();
+        if self.concurrent {
+            for call in calls {
+                replies.insert(self.number(call));
+            }
+        }
+        replies
+    }
+
+    fn number(&mut self, call: &Item) -> usize {
+        let next = self.numbers.len();
+        *self.numbers.entry((call.point, call.label)).or_insert(next)
+    }
+
+    fn note(&mut self, point: PointId, waited_for: &Replies) -> bool {
         let known = self.enough.entry(point).or_default();
-        if known.iter().any(|enough| is_subset(enough, &replies)) {
+        if known.iter().any(|enough| enough.is_subset(waited_for)) {
             return false;
         }
-        known.retain(|enough| !is_subset(&replies, enough));
-        known.push(replies);
+        known.retain(|enough| !waited_for.is_subset(enough));
+        known.push(waited_for.clone());
         true
     }
 
@@ -87,14 +136,27 @@ impl CallOrder {
         if !self.concurrent {
             return (0..calls.len()).collect();
         }
+        let numbers: Vec<Option<usize>> = calls
+            .iter()
+            .map(|call| self.numbers.get(&(call.point, call.label)).copied())
+            .collect();
+        let mut all = Replies::default();
+        numbers
+            .iter()
+            .flatten()
+            .for_each(|number| all.insert(*number));
+        let enough: Vec<Vec<&Replies>> = calls
+            .iter()
+            .map(|call| self.enough_within(call.point, &all))
+            .collect();
         let mut waiting: Vec<usize> = (0..calls.len()).collect();
-        let mut emitted: Enough = Vec::new();
+        let mut emitted = Replies::default();
         let mut order = Vec::with_capacity(calls.len());
         while !waiting.is_empty() {
             let free = |index: &&usize| {
-                let call = &calls[**index];
-                let own = !waiting.iter().any(|other| calls[*other].before(call));
-                own || self.known_free(call.point, &emitted)
+                let (call, enough) = (&calls[**index], &enough[**index]);
+                enough.iter().any(|enough| enough.is_subset(&emitted))
+                    || !waiting.iter().any(|other| calls[*other].before(call))
             };
             let next = waiting
                 .iter()
@@ -102,26 +164,24 @@ impl CallOrder {
                 .min_by_key(|i| (calls[**i].point, **i));
             let next = *next.expect("the earliest of the waiting calls waits for nothing");
             waiting.retain(|index| *index != next);
-            emitted.push((calls[next].point, calls[next].label));
+            if let Some(number) = numbers[next] {
+                emitted.insert(number);
+            }
             order.push(next);
         }
         order
     }
 
-    fn known_free(&self, point: PointId, emitted: &Enough) -> bool {
-        let known = self.enough.get(&point);
-        known.is_some_and(|known| {
-            let holds = |enough: &Enough| enough.iter().all(|reply| emitted.contains(reply));
-            known.iter().any(holds)
-        })
+    /// What was enough for a call, as far as these replies hold it.
+    fn enough_within(&self, point: PointId, replies: &Replies) -> Vec<&Replies> {
+        let known = self.enough.get(&point).map_or(&[][..], Vec::as_slice);
+        known
+            .iter()
+            .filter(|enough| enough.is_subset(replies))
+            .collect()
     }
 }
 
 fn one_by_one(calls: &[Item]) -> bool {
     calls.windows(2).all(|pair| pair[0].before(&pair[1]))
-}
-
-/// Whether all of a sorted list is in another.
-fn is_subset(small: &Enough, large: &Enough) -> bool {
-    small.iter().all(|reply| large.binary_search(reply).is_ok())
 }
