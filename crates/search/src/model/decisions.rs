@@ -190,6 +190,8 @@ pub(crate) struct Decisions {
     nodes: Vec<Node>,
     paths: Vec<Path>,
     fingerprints: HashSet<u64>,
+    /// Whether two calls were seen to come next at some node.
+    alternatives: bool,
     /// Whether equal replies with different stories are told apart.
     pub(crate) precise: bool,
     /// Whether the service contradicted itself.
@@ -202,6 +204,7 @@ impl Default for Decisions {
             nodes: vec![Node::default()],
             paths: Vec::new(),
             fingerprints: HashSet::new(),
+            alternatives: false,
             precise: false,
             disputed: false,
         }
@@ -281,7 +284,7 @@ impl Decisions {
     /// Whether two calls were seen to come next at the same node: a sign that
     /// they are made side by side, unless the service contradicted itself.
     pub(crate) fn has_alternatives(&self) -> bool {
-        !self.disputed && self.nodes.iter().any(|node| node.choices.len() > 1)
+        !self.disputed && self.alternatives
     }
 
     /// Puts the calls of all paths in the order in which they are now known to
@@ -313,6 +316,7 @@ impl Decisions {
 
     fn rebuild(&mut self, precise: bool) {
         self.precise = precise;
+        self.alternatives = false;
         self.nodes = vec![Node::default()];
         for path in std::mem::take(&mut self.paths) {
             self.insert(&path);
@@ -392,6 +396,7 @@ impl Decisions {
             edges: Vec::new(),
             execution,
         });
+        self.alternatives |= choices.len() > 1;
         (choices.len() - 1, true)
     }
 

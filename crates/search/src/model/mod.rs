@@ -33,13 +33,27 @@ pub(crate) struct Model {
     /// What a caller saw when a fault struck: by point, mode and the callee's
     /// own answer (`None` where it did not run).
     effects: HashMap<(PointId, ModeId, Option<Option<Reply>>), Label>,
-    /// The replies a callee gave on its own account, with faults below it
-    /// that bring each about.
-    organic: HashMap<PointId, Vec<(Label, u64, FaultSet)>>,
+    organic: HashMap<PointId, OwnReplies>,
     /// What speaks against the assumptions.
     pub(crate) flags: Vec<Flag>,
     /// Whether some service contradicted itself.
     pub(crate) any_disputed: bool,
+}
+
+/// The replies a callee gave on its own account.
+#[derive(Debug, Default)]
+struct OwnReplies {
+    replies: Vec<OwnReply>,
+    labels: HashSet<Label>,
+    stories: HashSet<(Label, u64)>,
+}
+
+/// A reply with a story of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct OwnReply {
+    pub(crate) label: Label,
+    /// Faults below the callee that bring it about.
+    pub(crate) below: FaultSet,
 }
 
 /// What an execution added to the model.
@@ -64,10 +78,22 @@ impl Model {
         }
     }
 
-    /// The replies a callee gave on its own account, with faults that bring
-    /// each about.
-    pub(crate) fn organic(&self, point: PointId) -> &[(Label, u64, FaultSet)] {
-        self.organic.get(&point).map_or(&[], Vec::as_slice)
+    /// The replies a callee gave on its own account, with faults below it
+    /// that bring each about: one for each story where its caller tells them
+    /// apart, otherwise one for each label.
+    pub(crate) fn own_replies(&self, caller: Option<PointId>, point: PointId) -> Vec<OwnReply> {
+        let told_apart = self.tells_apart(caller);
+        let known = self.organic.get(&point).map_or(&[][..], |own| &own.replies);
+        let mut labels = HashSet::new();
+        let wanted = known
+            .iter()
+            .filter(|reply| labels.insert(reply.label) || told_apart);
+        wanted.cloned().collect()
+    }
+
+    /// Whether a caller was seen to tell replies of equal status apart.
+    pub(crate) fn tells_apart(&self, caller: Option<PointId>) -> bool {
+        self.decisions(caller).is_some_and(|d| d.precise)
     }
 
     /// What a caller was seen to get when this fault struck, given the
@@ -242,18 +268,24 @@ impl Model {
         }
     }
 
+    /// Calls whose reply, given by the callee itself, is news to the caller.
     fn note_replies(&mut self, seen: &Observation) -> Vec<usize> {
         let mut news = Vec::new();
         for (index, call) in seen.calls.iter().enumerate() {
             if call.injected.is_some() {
                 continue;
             }
-            let known = self.organic.entry(call.point).or_default();
-            if !known
-                .iter()
-                .any(|(label, story, _)| (*label, *story) == (call.label, call.story))
-            {
-                known.push((call.label, call.story, seen.struck_below(index)));
+            let told_apart = self.tells_apart(call.caller);
+            let own = self.organic.entry(call.point).or_default();
+            let new_label = own.labels.insert(call.label);
+            let new_story = own.stories.insert((call.label, call.story));
+            if new_story {
+                own.replies.push(OwnReply {
+                    label: call.label,
+                    below: seen.struck_below(index),
+                });
+            }
+            if new_label || (new_story && told_apart) {
                 news.push(index);
             }
         }

@@ -27,6 +27,8 @@ pub(crate) struct Label {
 #[derive(Debug)]
 pub(crate) struct Seen {
     pub(crate) point: PointId,
+    /// The call it was made from; `None`: the scenario made it.
+    pub(crate) caller: Option<PointId>,
     pub(crate) label: Label,
     /// The call among its siblings.
     pub(crate) item: Item,
@@ -185,11 +187,11 @@ impl Builder<'_> {
         let arranged = order.arrange(&items);
         arranged
             .into_iter()
-            .map(|place| self.visit(siblings[place]))
+            .map(|place| self.visit(caller, siblings[place]))
             .collect()
     }
 
-    fn visit(&mut self, id: CallId) -> usize {
+    fn visit(&mut self, caller: Option<PointId>, id: CallId) -> usize {
         let index = self.calls.len();
         let call = self.trace.call(id);
         let item = self.items[id.0 as usize];
@@ -204,6 +206,7 @@ impl Builder<'_> {
         let hidden = mode.is_some_and(|mode| mode.reply().is_some() || gave_up);
         self.calls.push(Seen {
             point: item.point,
+            caller,
             label: item.label,
             item,
             injected,

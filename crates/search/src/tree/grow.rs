@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 
 use crate::catalogue::{Catalogue, FaultKey, FaultSet, PointId};
-use crate::model::observation::{Label, Observation};
+use crate::model::observation::{Label, Observation, Seen};
 use crate::model::{Model, News};
 use crate::options::{Options, Reduction};
 use crate::policy::retry::Retries;
@@ -32,17 +32,12 @@ impl Growth<'_> {
         let last_strike = seen.last_strike();
         for index in seen.post_order() {
             let call = &seen.calls[index];
-            let fresh = news.fresh.contains(&index) || self.is_disputed(seen, index, last_strike);
-            if fresh {
-                self.branches_at(call.point, &seen.struck_before(index));
+            let later = last_strike.is_none_or(|last| index > last);
+            if news.fresh.contains(&index) || (later && self.is_disputed(call)) {
+                self.branches_at(call.caller, call.point, &seen.struck_before(index));
             }
             if news.replies.contains(&index) {
-                self.new_reply(
-                    call.point,
-                    call.label,
-                    call.story,
-                    &seen.struck_below(index),
-                );
+                self.new_reply(call, &seen.struck_below(index));
             }
         }
         for caller in &news.rebuilt {
@@ -66,36 +61,26 @@ impl Growth<'_> {
 
     /// A service that contradicted itself is not taken at its word: its calls
     /// are combined anew after every execution.
-    fn is_disputed(&self, seen: &Observation, index: usize, last_strike: Option<usize>) -> bool {
-        if !self.model.any_disputed {
-            return false;
-        }
-        let later = last_strike.is_none_or(|last| index > last);
-        let caller = seen
-            .calls
-            .iter()
-            .find(|call| call.children.contains(&index))
-            .map(|call| call.point);
-        let disputed = self.model.decisions(caller).is_some_and(|d| d.disputed);
-        later && disputed
+    fn is_disputed(&self, call: &Seen) -> bool {
+        self.model.any_disputed
+            && self
+                .model
+                .decisions(call.caller)
+                .is_some_and(|decisions| decisions.disputed)
     }
 
     /// Every way the call at a point can go, once the driver has led there.
-    fn branches_at(&mut self, point: PointId, driver: &FaultSet) {
+    fn branches_at(&mut self, caller: Option<PointId>, point: PointId, driver: &FaultSet) {
         // A persistent fault that led here leaves only one way.
         if self.catalogue.strike(driver, point).is_some() {
             return;
         }
         self.direct(point, driver);
-        for (label, _, below) in self.own_replies(point) {
-            if !self.injectable(point, label) {
-                self.add(driver.union(below.keys()), None);
+        for reply in self.model.own_replies(caller, point) {
+            if !self.injectable(caller, point, reply.label) {
+                self.add(driver.union(reply.below.keys()), None);
             }
         }
-    }
-
-    fn own_replies(&self, point: PointId) -> Vec<(Label, u64, FaultSet)> {
-        self.model.organic(point).to_vec()
     }
 
     /// A fault of each mode at the point itself.
@@ -125,16 +110,15 @@ impl Growth<'_> {
     /// A callee was seen to give a reply of its own for the first time:
     /// wherever it is called, the caller's reaction to that reply is open,
     /// unless a fault can bring the reply about more directly.
-    fn new_reply(&mut self, point: PointId, label: Label, story: u64, below: &FaultSet) {
-        if self.injectable(point, label) {
+    fn new_reply(&mut self, call: &Seen, below: &FaultSet) {
+        if self.injectable(call.caller, call.point, call.label) {
             return;
         }
-        let caller = self.catalogue.entry(point).ancestors.first().copied();
-        let Some(decisions) = self.model.decisions(caller) else {
+        let Some(decisions) = self.model.decisions(call.caller) else {
             return;
         };
         let open = decisions.choices().filter(|choice| {
-            choice.child == point && decisions.edge(choice, label, story).is_none()
+            choice.child == call.point && decisions.edge(choice, call.label, call.story).is_none()
         });
         let drivers: Vec<FaultSet> = open.map(|choice| choice.driver.clone()).collect();
         for driver in drivers {
@@ -143,9 +127,8 @@ impl Growth<'_> {
     }
 
     /// Whether a fault at the point itself shows its caller this reply.
-    fn injectable(&self, point: PointId, label: Label) -> bool {
-        let caller = self.catalogue.entry(point).ancestors.first().copied();
-        let told_apart = self.model.decisions(caller).is_some_and(|d| d.precise);
+    fn injectable(&self, caller: Option<PointId>, point: PointId, label: Label) -> bool {
+        let told_apart = self.model.tells_apart(caller);
         let retry = self.options.reduces(Reduction::Retry);
         if told_apart || (retry && self.retries.attempts.contains_key(&point)) {
             return false;
@@ -167,7 +150,7 @@ impl Growth<'_> {
             .map(|choice| (choice.child, choice.driver.clone()))
             .collect();
         for (child, driver) in choices {
-            self.branches_at(child, &driver);
+            self.branches_at(caller, child, &driver);
         }
     }
 
