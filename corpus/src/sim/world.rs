@@ -199,7 +199,7 @@ async fn fail(
     mode: Mode,
 ) -> (Answer, Reply) {
     if mode.phase() == Phase::Before {
-        return replace(world, mode, 0).await;
+        return replace(world, mode).await;
     }
     let again = request.clone();
     let response = serve(world, service, Some(call), request).await;
@@ -213,17 +213,19 @@ async fn fail(
         Outcome::Duplicate => {
             serve(world, service, Some(call), again).await;
         }
-        _ => return replace(world, mode, response.status).await,
+        Outcome::Malformed => return (Ok(injected_page(response.status)), organic),
+        _ => return replace(world, mode).await,
     }
     (Ok(response), organic)
 }
 
 /// The answer that takes the place of the callee's.
-async fn replace(world: &Arc<Inner>, mode: Mode, organic_status: u16) -> (Answer, Reply) {
-    let reply = mode.reply().expect("delivery modes are not replaced");
+async fn replace(world: &Arc<Inner>, mode: Mode) -> (Answer, Reply) {
+    let reply = mode
+        .reply()
+        .expect("only answers that are lost are replaced");
     let answer = match mode.outcome() {
         Outcome::Status(status) => Ok(injected_page(status)),
-        Outcome::Malformed => Ok(injected_page(organic_status)),
         Outcome::Hang if world.timeouts == Timeouts::AtOnce => Err(CallError::Timeout),
         Outcome::Hang => {
             world.executor.sleep(Duration::MAX / 2).await;

@@ -75,6 +75,11 @@ pub enum Incomplete {
     Sampling,
     /// The system contradicted itself, so skipping cannot be relied on.
     Nondeterminism,
+    /// Depth first, calls may be come by with more faults than needed, so a
+    /// bound on faults may have cut off cases within it.
+    BoundDepthFirst,
+    /// Skipped cases that were run after all did not go as predicted.
+    Audit,
 }
 
 /// Something seen that the assumptions do not cover.
@@ -116,6 +121,9 @@ pub struct Audit {
     pub sampled: usize,
     /// How many went as predicted.
     pub agreed: usize,
+    /// Skipped faultloads that came up and could not be compared, because a
+    /// reduction leaves open what exactly they would show.
+    pub unpredicted: usize,
     /// The faultloads that did not, in text form.
     pub disagreed: Vec<String>,
 }

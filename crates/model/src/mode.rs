@@ -165,8 +165,8 @@ impl Mode {
 
     /// What the caller sees, where the mode alone decides it.
     ///
-    /// `None` for matters of delivery (the callee's own answer may still
-    /// arrive) and for spoiled bodies (what that means is up to the caller).
+    /// `None` where the callee's own status still arrives: late, twice asked
+    /// for, slowly, or with a body that is not what it says.
     pub fn reply(&self) -> Option<Reply> {
         match self.outcome {
             Outcome::Status(status) => Some(Reply::Status(status)),
@@ -174,8 +174,8 @@ impl Mode {
             Outcome::Reset => Some(Reply::Reset),
             Outcome::Close => Some(Reply::Closed),
             Outcome::Hang => Some(Reply::TimedOut),
-            Outcome::Truncate(_) | Outcome::Malformed => Some(Reply::Broken),
-            Outcome::Delay(_) | Outcome::Slow(_) | Outcome::Duplicate => None,
+            Outcome::Truncate(_) => Some(Reply::Broken),
+            Outcome::Delay(_) | Outcome::Slow(_) | Outcome::Duplicate | Outcome::Malformed => None,
         }
     }
 

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
-use murphy_model::{Certificate, Execution, Faultload, Finding, Point, Trace, Verdict};
+use murphy_model::{Certificate, Execution, Faultload, Finding, Incomplete, Point, Trace, Verdict};
 use murphy_oracle::Findings;
 use murphy_report::Timing;
 use murphy_search::{Explanation, Random, Step, Strategy, Ticket, Tree, audit};
@@ -102,6 +102,9 @@ pub(crate) fn run(mut plan: Plan, progress: &mut Progress) -> Result<Outcome, Re
         let result = audit(tree, most, plan.seed, |faultload| {
             plan.simulator.run(faultload)
         });
+        if result.agreed < result.sampled {
+            certificate.incomplete.get_or_insert(Incomplete::Audit);
+        }
         certificate.audit = Some(result);
     }
     progress.clear();

@@ -95,6 +95,8 @@ fn incomplete_name(incomplete: &Incomplete) -> &'static str {
         Incomplete::Stopped { .. } => "stopped",
         Incomplete::Sampling => "sampling",
         Incomplete::Nondeterminism => "nondeterminism",
+        Incomplete::BoundDepthFirst => "bound-depth-first",
+        Incomplete::Audit => "audit",
     }
 }
 
@@ -169,6 +171,7 @@ impl FlagObject {
 struct AuditObject<'s> {
     sampled: usize,
     agreed: usize,
+    unpredicted: usize,
     disagreed: &'s [String],
 }
 
@@ -177,6 +180,7 @@ impl<'s> AuditObject<'s> {
         AuditObject {
             sampled: audit.sampled,
             agreed: audit.agreed,
+            unpredicted: audit.unpredicted,
             disagreed: &audit.disagreed,
         }
     }

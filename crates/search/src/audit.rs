@@ -18,9 +18,9 @@ use crate::tree::engine::Judgement;
 /// own; drawing them would only make the sample slower.
 const LARGEST: usize = 5;
 
-/// How many draws to make for each faultload wanted before giving up: a small
-/// system may not have that many.
-const DRAWS: usize = 60;
+/// How many draws in a row may bring up nothing new before giving up: a small
+/// system may not have as many skipped faultloads as asked for.
+const PATIENCE: usize = 3000;
 
 /// Re-runs a seeded sample of `most` skipped faultloads and compares.
 pub fn audit(
@@ -29,8 +29,12 @@ pub fn audit(
     seed: u64,
     mut execute: impl FnMut(&Faultload) -> Execution,
 ) -> Audit {
-    let mut audit = Audit::default();
-    for (faults, prediction) in sample(tree, most, seed) {
+    let (sample, unpredicted) = sample(tree, most, seed);
+    let mut audit = Audit {
+        unpredicted,
+        ..Audit::default()
+    };
+    for (faults, prediction) in sample {
         let faultload = tree.engine.catalogue.faultload(&faults);
         let execution = execute(&faultload);
         audit.sampled += 1;
@@ -43,15 +47,16 @@ pub fn audit(
     audit
 }
 
-/// Skipped faultloads with what they are predicted to show.
-fn sample(tree: &Tree, most: usize, seed: u64) -> Vec<(FaultSet, Prediction)> {
+/// Skipped faultloads with what they are predicted to show, and how many more
+/// came up without a prediction.
+fn sample(tree: &Tree, most: usize, seed: u64) -> (Vec<(FaultSet, Prediction)>, usize) {
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut drawn = HashSet::new();
-    let mut sample = Vec::new();
-    for draw in 0..most * DRAWS {
-        if sample.len() == most {
-            break;
-        }
+    let (mut sample, mut unpredicted) = (Vec::new(), 0);
+    let (mut draw, mut in_vain) = (0_u64, 0);
+    while sample.len() < most && in_vain < PATIENCE {
+        draw += 1;
+        in_vain += 1;
         let faults = match draw % 2 {
             0 => draw_striking(tree, &mut rng),
             _ => draw_any(tree, &mut rng),
@@ -59,12 +64,18 @@ fn sample(tree: &Tree, most: usize, seed: u64) -> Vec<(FaultSet, Prediction)> {
         if !drawn.insert(faults.clone()) || tree.engine.numbers.contains_key(&faults) {
             continue;
         }
-        let skipped = matches!(tree.engine.judge(&faults, None), Judgement::Skip(_));
-        if let (true, Some(prediction)) = (skipped, prediction_of(tree, &faults)) {
-            sample.push((faults, prediction));
+        if matches!(tree.engine.judge(&faults, None), Judgement::Run) {
+            continue;
+        }
+        match prediction_of(tree, &faults) {
+            Some(prediction) => {
+                sample.push((faults, prediction));
+                in_vain = 0;
+            }
+            None => unpredicted += 1,
         }
     }
-    sample
+    (sample, unpredicted)
 }
 
 /// Grows a faultload by faults at calls that are predicted to be made.

@@ -61,7 +61,9 @@ impl FaultSet {
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) point: Point,
-    /// How it may fail, by the options; empty for the scenario's own requests.
+    /// Whether it is the scenario's own request, which never fails.
+    pub(crate) entry: bool,
+    /// How it may fail, by the options.
     pub(crate) modes: Vec<ModeId>,
     /// The first point seen that differs in its predecessors at most.
     pub(crate) place: PointId,
@@ -117,6 +119,7 @@ impl Catalogue {
         self.entries.push(Entry {
             point: point.clone(),
             place,
+            entry,
             modes,
             base,
             ancestors: ancestors.collect(),

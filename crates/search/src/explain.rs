@@ -7,6 +7,7 @@ use murphy_model::{Fault, Faultload, Pattern, Point, Reply, Target};
 
 use crate::catalogue::{Catalogue, FaultKey, FaultSet, PointId};
 use crate::model::predict::{Prediction, Unknown, predict};
+use crate::options::Reduction;
 use crate::policy::Policy;
 use crate::tree::Tree;
 use crate::tree::engine::{Judgement, Skip};
@@ -85,25 +86,23 @@ impl Tree {
         match target {
             Target::Call(point) if known(point) => vec![target.clone()],
             Target::Every(point) if known(point) => vec![target.clone()],
-            Target::Call(point) => {
-                let loose = |p: &&Point| loosely(point, p, |count| *count == point.frame().count);
-                self.points()
-                    .into_iter()
-                    .filter(loose)
-                    .cloned()
-                    .map(Target::Call)
-                    .collect()
-            }
-            Target::Every(point) => {
-                let loose = |p: &&Point| loosely(point, p, |count| *count == 1);
-                self.points()
-                    .into_iter()
-                    .filter(loose)
-                    .map(Target::every)
-                    .collect()
-            }
+            Target::Call(point) => self.loosely(point, point.frame().count, Target::Call),
+            Target::Every(point) => self.loosely(point, 1, |point| Target::every(&point)),
             Target::Matching(pattern) => self.matching(pattern),
         }
+    }
+
+    /// Targets at points that are what was written, at this last count.
+    fn loosely(
+        &self,
+        written: &Point,
+        count: u32,
+        target: impl Fn(Point) -> Target,
+    ) -> Vec<Target> {
+        let catalogue = &self.engine.catalogue;
+        let known = catalogue.ids().map(|id| catalogue.point(id));
+        let meant = known.filter(|point| loosely(written, point, |c| *c == count));
+        meant.cloned().map(target).collect()
     }
 
     fn matching(&self, pattern: &Pattern) -> Vec<Target> {
@@ -143,11 +142,25 @@ impl Tree {
             return Ok(Explanation::Run { number: *number });
         }
         Ok(match engine.judge(&faults, None) {
+            Judgement::Run if self.is_represented() => Explanation::Skipped {
+                policy: Policy::Modes,
+                reasons: vec![
+                    "it shows some caller a reply that another mode stands for".to_owned(),
+                ],
+                predicted: None,
+            },
             Judgement::Run => Explanation::Open {
                 reason: self.why_open(&faults),
             },
             Judgement::Skip(skip) => self.why_skipped(skip),
         })
+    }
+
+    /// Whether a faultload that nothing speaks against is covered all the same:
+    /// at the end of a search in which modes stand for each other.
+    fn is_represented(&self) -> bool {
+        let ended = self.engine.waiting() == 0 && !self.engine.model.any_disputed;
+        ended && self.engine.options.reduces(Reduction::Modes)
     }
 
     fn why_open(&self, faults: &FaultSet) -> String {
@@ -211,7 +224,7 @@ impl Tree {
             Skip::TooMany => (vec!["it has more faults than asked for".to_owned()], None),
             Skip::Unasked(fault) => (vec![unasked_reason(fault, catalogue)], None),
         };
-        let predicted = prediction.as_ref().and_then(|p| last_reply(p, catalogue));
+        let predicted = prediction.as_ref().and_then(last_reply);
         let mut reasons = reasons;
         if let Some(prediction) = &prediction {
             reasons.extend(witness_lines(prediction, catalogue));
@@ -288,9 +301,11 @@ fn name(caller: Option<PointId>, catalogue: &Catalogue) -> String {
 
 fn unasked_reason(fault: FaultKey, catalogue: &Catalogue) -> String {
     let point = catalogue.point(fault.point);
-    match point.depth() {
-        1 => format!("`{point}` is the scenario's own request: it is observed, never made to fail"),
-        _ => format!("`{}` was not asked for", fault_text(fault, catalogue)),
+    match catalogue.entry(fault.point).entry {
+        true => {
+            format!("`{point}` is the scenario's own request: it is observed, never made to fail")
+        }
+        false => format!("`{}` was not asked for", fault_text(fault, catalogue)),
     }
 }
 
@@ -326,12 +341,8 @@ fn redundant_reasons(
 
 /// For each service with calls of its own, an execution that showed the same.
 fn witness_lines(prediction: &Prediction, catalogue: &Catalogue) -> Vec<String> {
-    let has_calls = |caller: &Option<PointId>| match caller {
-        None => false,
-        Some(caller) => prediction
-            .calls
-            .iter()
-            .any(|call| catalogue.entry(call.point).ancestors.first() == Some(caller)),
+    let has_calls = |caller: &Option<PointId>| {
+        caller.is_some() && prediction.calls.iter().any(|call| call.caller == *caller)
     };
     let lines = prediction
         .witnesses
@@ -348,8 +359,7 @@ fn witness_lines(prediction: &Prediction, catalogue: &Catalogue) -> Vec<String> 
 }
 
 /// What the scenario would see of its last request.
-fn last_reply(prediction: &Prediction, catalogue: &Catalogue) -> Option<Reply> {
-    let entry = |point: PointId| catalogue.entry(point).ancestors.is_empty();
-    let mut entries = prediction.calls.iter().filter(|call| entry(call.point));
+fn last_reply(prediction: &Prediction) -> Option<Reply> {
+    let mut entries = prediction.calls.iter().filter(|call| call.caller.is_none());
     entries.next_back().and_then(|call| call.label.reply)
 }

@@ -359,6 +359,69 @@ fn faults_after_the_callee_worked_hide_nothing() {
     );
 }
 
+/// Nor do answers that come late or spoiled: they are combined with every
+/// failure further down.
+#[test]
+fn late_and_spoiled_answers_hide_nothing() {
+    for modes in ["503,delay:1s", "503,after:malformed"] {
+        let modes: Vec<Mode> = Mode::parse_list(modes).unwrap();
+        for_each_system(
+            systems() / 20,
+            Knobs::COVERED,
+            &modes,
+            MOST_CASES,
+            |seed, truth| {
+                let found = search(seed, Knobs::COVERED, options(&modes), 1);
+                check(seed, &truth, &found);
+            },
+        );
+    }
+}
+
+/// A service that is asked twice does not contradict itself.
+#[test]
+fn duplicates_are_no_contradiction() {
+    let modes: Vec<Mode> = Mode::parse_list("503,duplicate").unwrap();
+    for seed in 0..systems() / 40 {
+        let mut options = options(&modes);
+        options.max_cases = Some(500);
+        let found = search(seed, Knobs::COVERED, options, 1);
+        let contradicts = |flag: &Flag| matches!(flag, Flag::Nondeterminism { .. });
+        assert!(
+            !found.certificate.flags.iter().any(contradicts),
+            "seed {seed}"
+        );
+    }
+}
+
+/// Depth first with a bound, cases within the bound may be cut off: the
+/// certificate does not claim otherwise.
+#[test]
+fn depth_first_with_a_bound_claims_nothing_it_missed() {
+    for_each_system(
+        systems() / 20,
+        Knobs::COVERED,
+        &http(),
+        MOST_CASES,
+        |seed, truth| {
+            let mut options = options(&http());
+            options.max_faults = Some(2);
+            options.order = Order::DepthFirst;
+            let found = search(seed, Knobs::COVERED, options, 1);
+            let seen = found.behaviours();
+            let missed = truth
+                .iter()
+                .filter(|(faultload, _)| faultload.len() <= 2)
+                .flat_map(|(_, execution)| behaviours(&execution.trace))
+                .find(|behaviour| !seen.contains(behaviour));
+            assert!(
+                missed.is_none() || !found.certificate.is_complete(),
+                "seed {seed}: {missed:?}"
+            );
+        },
+    );
+}
+
 /// With a bound on faults, nothing that so many faults can show is missed.
 #[test]
 fn up_to_a_bound_nothing_is_missed() {
@@ -444,6 +507,16 @@ fn degraded_answers_are_flagged_and_told_apart() {
             "seed {seed}"
         );
         complete += usize::from(found.certificate.incomplete.is_none());
+        let Some(truth) = truth(seed, knobs, &http(), MOST_CASES) else {
+            continue;
+        };
+        for faultload in truth.keys().filter(|faultload| faultload.len() <= 1) {
+            let open = matches!(
+                found.tree.explain(faultload),
+                Ok(Explanation::Open { .. }) | Err(_)
+            );
+            assert!(!open, "seed {seed}: {faultload} left open");
+        }
     }
     println!("{unexplained} systems with unexplained calls, {complete} searches complete");
     assert!(unexplained > 0);

@@ -97,6 +97,9 @@ fn say_what_is_missing(code: u8, summary: &Summary) {
         exit::NOTHING_INJECTED if summary.certificate.points == 0 => complain(
             "nothing was tested: no call can be made to fail\nhint: the scenario makes no calls below its own, or `--only` and `--except` leave none",
         ),
+        exit::NOTHING_INJECTED if summary.certificate.is_complete() => complain(
+            "nothing was tested: these modes show callers only what they are shown anyway\nhint: choose `--modes` that are failures, such as 503 or reset",
+        ),
         exit::NOTHING_INJECTED => complain(format_args!(
             "nothing was tested: no fault struck (executions: {explored})\nhint: allow more with `--max-cases` or `--max-time`"
         )),

@@ -140,6 +140,12 @@ fn certificate(certificate: &Certificate, out: &mut dyn Write) -> io::Result<()>
         Incomplete::Nondeterminism => {
             "the system contradicted itself, so what was skipped may not be redundant".to_owned()
         }
+        Incomplete::BoundDepthFirst => {
+            "depth first, a call may be come by with more faults than needed, so the bound may have cut off cases; use --order bfs".to_owned()
+        }
+        Incomplete::Audit => {
+            "skipped faultloads that were run after all did not go as predicted".to_owned()
+        }
     };
     writeln!(out, "{CAREFUL}Not complete:{CAREFUL:#} {why}.")
 }
@@ -213,6 +219,13 @@ fn audit(audit: &Audit, out: &mut dyn Write) -> io::Result<()> {
         grouped(audit.agreed),
         grouped(audit.sampled)
     )?;
+    if audit.unpredicted > 0 {
+        writeln!(
+            out,
+            "  {} could not be compared: a reduction leaves open what exactly they show",
+            counted(audit.unpredicted, "more skipped faultload")
+        )?;
+    }
     for faultload in audit.disagreed.iter().take(MOST_EXAMPLES) {
         writeln!(out, "  {BAD}not so:{BAD:#} {faultload}")?;
     }

@@ -8,13 +8,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use murphy_model::Skips;
 use num_bigint::BigUint;
+use num_traits::CheckedSub;
 
 use crate::catalogue::{Catalogue, PointId};
 use crate::policy::Policy;
 
-use super::Model;
 use super::decisions::{Decisions, NodeId};
 use super::observation::Label;
+use super::{Effect, Model};
 
 /// The points of a catalogue, as certificates count them.
 pub(crate) struct Points {
@@ -59,14 +60,21 @@ pub(crate) fn divide(catalogue: &Catalogue, model: &Model, run: usize) -> Option
     let space: BigUint = catalogue.ids().map(|id| ways_of(catalogue, id)).product();
     let possible = possible(catalogue, model, &everywhere)?;
     let unhidden = unhidden(catalogue, &everywhere);
-    let excluded =
-        self::unhidden(catalogue, &in_reference) - self::possible(catalogue, model, &in_reference)?;
-    let included = &unhidden - &possible - &excluded;
+    let reference = self::unhidden(catalogue, &in_reference);
+    let reference_possible = self::possible(catalogue, model, &in_reference)?;
+    // A difference below nothing means that the model is wrong about
+    // something; then no figure is better than a wrong one.
+    let less = |all: &BigUint, some: &BigUint| all.checked_sub(some);
+    let excluded = less(&reference, &reference_possible)?;
+    let included = less(&less(&unhidden, &possible)?, &excluded)?;
     let by_policy = BTreeMap::from([
-        (Policy::Downstream.name(), &space - &unhidden),
+        (Policy::Downstream.name(), less(&space, &unhidden)?),
         (Policy::Exclusion.name(), excluded),
         (Policy::Inclusion.name(), included),
-        (Policy::Encapsulation.name(), &possible - BigUint::from(run)),
+        (
+            Policy::Encapsulation.name(),
+            less(&possible, &BigUint::from(run))?,
+        ),
     ]);
     Some(Skips {
         possible,
@@ -136,13 +144,14 @@ impl Counter<'_> {
         };
         if (self.faultable)(point) {
             for mode in &self.catalogue.entry(point).modes {
-                let label = self.model.effect(point, *mode, None).or_else(|| {
-                    let reply = self.catalogue.mode(*mode).reply();
-                    Some(Label {
-                        reply: Some(reply?),
+                let label = match self.model.effect(point, *mode, None) {
+                    Some(Effect::Always(label)) => label,
+                    Some(Effect::Varies) => return None,
+                    None => Label {
+                        reply: Some(self.catalogue.mode(*mode).reply()?),
                         altered: None,
-                    })
-                })?;
+                    },
+                };
                 *ways.entry(label).or_default() += 1u32;
             }
         }

@@ -17,8 +17,8 @@ use murphy_model::{Execution, Flag, Reply};
 use crate::catalogue::{Catalogue, FaultSet, ModeId, PointId};
 use crate::options::Options;
 use decisions::{Decisions, Fit, Path};
-use observation::{Label, Observation, Orders};
-use order::OrderNews;
+use observation::{Label, Observation, Orders, Seen};
+use order::{CallOrder, OrderNews};
 
 /// What was learnt of the system.
 #[derive(Debug, Default)]
@@ -28,11 +28,15 @@ pub(crate) struct Model {
     pub(crate) orders: Orders,
     /// The points of the reference execution.
     pub(crate) reference: HashSet<PointId>,
-    /// Points that stood for several calls of one execution.
+    /// Points that stood for several calls: of one execution, or of different
+    /// callers.
     pub(crate) ambiguous: HashSet<PointId>,
+    /// The caller of every point.
+    callers: HashMap<PointId, Option<PointId>>,
     /// What a caller saw when a fault struck: by point, mode and the callee's
     /// own answer (`None` where it did not run).
-    effects: HashMap<(PointId, ModeId, Option<Option<Reply>>), Label>,
+    /// Where it differed between calls, nothing is known.
+    effects: HashMap<(PointId, ModeId, Option<Option<Reply>>), Effect>,
     organic: HashMap<PointId, OwnReplies>,
     /// What speaks against the assumptions.
     pub(crate) flags: Vec<Flag>,
@@ -56,6 +60,15 @@ pub(crate) struct OwnReply {
     pub(crate) below: FaultSet,
 }
 
+/// What a caller saw when a fault struck.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Always this.
+    Always(Label),
+    /// Now this, now that: callers that wait for different times, say.
+    Varies,
+}
+
 /// What an execution added to the model.
 #[derive(Debug, Default)]
 pub(crate) struct News {
@@ -67,6 +80,8 @@ pub(crate) struct News {
     pub(crate) rebuilt: Vec<Option<PointId>>,
     /// Whether calls are now known to come in another order than before.
     pub(crate) reordered: bool,
+    /// Whether something that predictions were made of came into doubt.
+    pub(crate) doubt: bool,
 }
 
 impl Model {
@@ -98,7 +113,12 @@ impl Model {
 
     /// What a caller was seen to get when this fault struck, given the
     /// callee's own answer; where that was hidden, any answer.
-    fn effect(&self, point: PointId, mode: ModeId, answer: Option<Option<Reply>>) -> Option<Label> {
+    fn effect(
+        &self,
+        point: PointId,
+        mode: ModeId,
+        answer: Option<Option<Reply>>,
+    ) -> Option<Effect> {
         let exact = self.effects.get(&(point, mode, answer));
         exact
             .or_else(|| self.effects.get(&(point, mode, None)))
@@ -182,7 +202,8 @@ impl Model {
             replies: self.note_replies(seen),
             ..News::default()
         };
-        let ran = (0..seen.calls.len()).filter(|i| seen.calls[*i].ran);
+        let once = |call: &Seen| call.ran && (!call.twice || call.children.is_empty());
+        let ran = (0..seen.calls.len()).filter(|i| once(&seen.calls[*i]));
         for caller in std::iter::once(None).chain(ran.map(Some)) {
             self.learn_path(seen, caller, number, catalogue, &mut news);
         }
@@ -215,6 +236,7 @@ impl Model {
             Fit::Agrees => {}
             Fit::Unexplained { earlier } => {
                 news.rebuilt.push(point);
+                news.doubt = true;
                 self.flags.push(Flag::Unexplained {
                     at,
                     first: earlier,
@@ -223,7 +245,7 @@ impl Model {
             }
             Fit::Contradicts { earlier } => {
                 self.any_disputed = true;
-                self.flag_once(Flag::Nondeterminism {
+                news.doubt |= self.flag_once(Flag::Nondeterminism {
                     at,
                     first: earlier,
                     second: number,
@@ -232,21 +254,31 @@ impl Model {
         }
     }
 
-    /// Flags a caller that contradicts itself, the first time it does.
-    fn flag_once(&mut self, flag: Flag) {
+    /// Flags a caller that contradicts itself; says whether it is the first
+    /// time it does.
+    fn flag_once(&mut self, flag: Flag) -> bool {
         let at = |flag: &Flag| match flag {
             Flag::Nondeterminism { at, .. } => Some(at.clone()),
             _ => None,
         };
-        if !self.flags.iter().any(|known| at(known) == at(&flag)) {
+        let first = !self.flags.iter().any(|known| at(known) == at(&flag));
+        if first {
             self.flags.push(flag);
         }
+        first
+    }
+
+    /// Whether some caller makes calls side by side.
+    pub(crate) fn any_concurrent(&self) -> bool {
+        self.orders.values().any(CallOrder::is_concurrent)
     }
 
     fn note_ambiguity(&mut self, seen: &Observation, number: usize, catalogue: &Catalogue) {
         let mut once = HashSet::new();
         for call in &seen.calls {
-            if !once.insert(call.point) && self.ambiguous.insert(call.point) {
+            let caller = *self.callers.entry(call.point).or_insert(call.caller);
+            let several = !once.insert(call.point) || caller != call.caller;
+            if several && self.ambiguous.insert(call.point) {
                 self.flags.push(Flag::Ambiguous {
                     at: catalogue.point(call.point).clone(),
                     execution: number,
@@ -263,7 +295,13 @@ impl Model {
                     fault.mode,
                     if call.ran { call.answer } else { None },
                 );
-                self.effects.entry(key).or_insert(call.label);
+                let effect = self
+                    .effects
+                    .entry(key)
+                    .or_insert(Effect::Always(call.label));
+                if *effect != Effect::Always(call.label) {
+                    *effect = Effect::Varies;
+                }
             }
         }
     }

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use murphy_model::{Call, CallId, Execution, Reply, Trace};
+use murphy_model::{Call, CallId, Execution, Outcome, Reply, Trace};
 
 use crate::catalogue::{Catalogue, FaultKey, FaultSet, ModeId, PointId};
 use crate::options::Options;
@@ -44,6 +44,8 @@ pub(crate) struct Seen {
     pub(crate) end: usize,
     /// Whether its service ran at all.
     pub(crate) ran: bool,
+    /// Whether its service was asked twice: what it did then is two runs of it.
+    pub(crate) twice: bool,
 }
 
 /// One execution in canonical order.
@@ -215,6 +217,7 @@ impl Builder<'_> {
             children: Vec::new(),
             end: index + 1,
             ran: mode.is_none_or(|mode| !mode.is_blocking()),
+            twice: mode.is_some_and(|mode| mode.outcome() == Outcome::Duplicate),
         });
         let children = self.visit_all(Some(item.point), &self.children[id.0 as usize]);
         let story = self.story(index, &children);

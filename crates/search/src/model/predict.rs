@@ -7,18 +7,20 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use murphy_model::Reply;
+use murphy_model::{Outcome, Reply};
 
 use crate::catalogue::{Catalogue, FaultKey, FaultSet, PointId};
 
-use super::Model;
 use super::decisions::{Decisions, NodeId};
 use super::observation::Label;
+use super::{Effect, Model};
 
 /// A call that would be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Expected {
     pub(crate) point: PointId,
+    /// The call it would be made from; `None`: the scenario makes it.
+    pub(crate) caller: Option<PointId>,
     pub(crate) label: Label,
     pub(crate) struck: Option<FaultKey>,
 }
@@ -219,6 +221,10 @@ impl Predictor<'_> {
             });
         };
         let mode = self.catalogue.mode(fault.mode);
+        // What a service does when it is asked twice is not in its tree.
+        if mode.outcome() == Outcome::Duplicate && self.has_calls(point) {
+            return Err(Unknown::Service { at: point });
+        }
         // A point that stands for several calls hides nothing for certain.
         let runs = !mode.is_blocking() || self.model.ambiguous.contains(&point);
         let walk = match runs {
@@ -234,11 +240,12 @@ impl Predictor<'_> {
             reply: Some(reply),
             altered,
         });
-        let label = self
-            .model
-            .effect(point, fault.mode, answer)
-            .or(from_mode)
-            .ok_or(Unknown::Reply { to: point })?;
+        let label = match self.model.effect(point, fault.mode, answer) {
+            Some(Effect::Always(label)) => Some(label),
+            Some(Effect::Varies) => None,
+            None => from_mode,
+        };
+        let label = label.ok_or(Unknown::Reply { to: point })?;
         let children = walk.as_ref().map_or(&[][..], |walk| &walk.children);
         Ok(Known {
             story: story(label, true, children, &self.known),
@@ -246,6 +253,11 @@ impl Predictor<'_> {
             struck: Some(fault),
             walk,
         })
+    }
+
+    fn has_calls(&self, point: PointId) -> bool {
+        let decisions = self.model.decisions(Some(point));
+        decisions.is_some_and(|decisions| decisions.choices().next().is_some())
     }
 
     fn collect(&self, caller: Option<PointId>, walk: &Walk, prediction: &mut Prediction) {
@@ -257,6 +269,7 @@ impl Predictor<'_> {
             };
             prediction.calls.push(Expected {
                 point: *child,
+                caller,
                 label: known.label,
                 struck: known.struck,
             });

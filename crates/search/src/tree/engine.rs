@@ -6,19 +6,30 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use murphy_model::{Certificate, Execution, Flag, Incomplete, Skips, Verdict};
+use murphy_model::{Certificate, Execution, Flag, Incomplete, Outcome, Skips, Verdict};
 
 use crate::catalogue::{Catalogue, FaultKey, FaultSet, ModeId, PointId};
 use crate::model::observation::Observation;
 use crate::model::predict::{Prediction, effect, predict};
 use crate::model::{Model, count};
-use crate::options::{Options, Reduction};
+use crate::options::{Options, Order, Reduction};
 use crate::policy::mode_classes::ModeClasses;
 use crate::policy::retry::Retries;
 use crate::policy::{Policy, bound, downstream, filter, propagation, reachability};
 
 use super::frontier::{Candidate, Frontier};
 use super::grow::Growth;
+
+/// What is taken for granted where calls are made side by side.
+const CONCURRENCY: &str =
+    "concurrent calls can be told apart, and which of them is answered first changes nothing";
+
+/// What is taken for granted where calls are slowed down.
+const LATENESS: &str =
+    "lost time is felt by the caller that waits for it: delays of several calls do not add up";
+
+/// What is taken for granted where requests are delivered twice.
+const TWICE: &str = "a service treats a request that comes again as it treated it the first time";
 
 /// What is to become of a faultload.
 #[derive(Debug)]
@@ -77,6 +88,11 @@ pub(crate) struct Engine {
     pub(crate) numbers: HashMap<FaultSet, usize>,
     explored: usize,
     pruned: BTreeMap<&'static str, usize>,
+    /// Skipped because of a prediction, and by which policy.
+    set_aside: Vec<(Candidate, &'static str)>,
+    /// Faultloads not even kept, because they had too many faults.
+    cut: usize,
+    struck_in_full: usize,
     not_exercised: usize,
 }
 
@@ -101,6 +117,9 @@ impl Engine {
             numbers: HashMap::new(),
             explored: 0,
             pruned: BTreeMap::new(),
+            set_aside: Vec::new(),
+            cut: 0,
+            struck_in_full: 0,
             not_exercised: 0,
         }
     }
@@ -135,12 +154,30 @@ impl Engine {
     }
 
     fn note_skip(&mut self, candidate: &Candidate, skip: Skip) {
-        *self.pruned.entry(skip.policy().name()).or_default() += 1;
+        let policy = skip.policy().name();
+        *self.pruned.entry(policy).or_default() += 1;
         // What a mode does at a point may be known without running it.
         if let (Some(point), Skip::Redundant(_, prediction)) = (candidate.defines, &skip) {
             let effect = prediction.effect_without(point);
             self.note_class(candidate, point, effect);
         }
+        if matches!(skip, Skip::Redundant(..) | Skip::Idle(..)) {
+            self.set_aside.push((candidate.clone(), policy));
+        }
+    }
+
+    /// Puts back what was skipped on the strength of predictions: something
+    /// they were made of has come into doubt.
+    fn reconsider(&mut self) {
+        let set_aside = std::mem::take(&mut self.set_aside);
+        for (_, policy) in &set_aside {
+            if let Some(count) = self.pruned.get_mut(policy) {
+                *count -= 1;
+            }
+        }
+        self.pruned.retain(|_, count| *count > 0);
+        let candidates = set_aside.into_iter().map(|(candidate, _)| candidate);
+        self.frontier.extend(candidates.collect());
     }
 
     fn note_class(&mut self, candidate: &Candidate, point: PointId, effect: u64) {
@@ -220,6 +257,7 @@ impl Engine {
         let (seen, news) =
             self.model
                 .learn(execution, self.explored, &mut self.catalogue, &self.options);
+        self.struck_in_full += usize::from(seen.struck == candidate.faults);
         self.numbers
             .entry(candidate.faults.clone())
             .or_insert(self.explored);
@@ -240,6 +278,9 @@ impl Engine {
         };
         self.enqueue(grown);
         self.enqueue_urgent(persistent);
+        if news.doubt {
+            self.reconsider();
+        }
     }
 
     fn grow(&mut self, grow: impl FnOnce(&mut Growth)) -> Vec<Candidate> {
@@ -282,6 +323,9 @@ impl Engine {
     }
 
     fn enqueue(&mut self, mut grown: Vec<Candidate>) {
+        let all = grown.len();
+        grown.retain(|candidate| !bound::exceeded(&candidate.faults, self.options.max_faults));
+        self.cut += all - grown.len();
         grown.retain(|candidate| self.frontier.is_new(&candidate.faults));
         self.frontier.extend(grown);
     }
@@ -312,19 +356,26 @@ impl Engine {
         let contradicts = |flag: &Flag| matches!(flag, Flag::Nondeterminism { .. });
         let disputed = self.model.flags.iter().any(contradicts);
         let waiting = self.frontier.len();
-        let incomplete = match (waiting, disputed) {
-            (1.., _) => Some(Incomplete::Cases { waiting }),
-            (0, true) => Some(Incomplete::Nondeterminism),
-            (0, false) => None,
+        // Depth first, the way to a call may be longer than it need be.
+        let cut_short = self.cut > 0 && self.options.order == Order::DepthFirst;
+        let incomplete = match (waiting, disputed, cut_short) {
+            (1.., ..) => Some(Incomplete::Cases { waiting }),
+            (0, true, _) => Some(Incomplete::Nondeterminism),
+            (0, false, true) => Some(Incomplete::BoundDepthFirst),
+            (0, false, false) => None,
         };
+        let mut pruned = self.pruned.clone();
+        if self.cut > 0 {
+            *pruned.entry(Policy::Bound.name()).or_default() += self.cut;
+        }
         Certificate {
             points: points.total,
             conditional: points.conditional,
             space: points.space,
             skips: self.skips().filter(|_| incomplete.is_none()),
             explored: self.explored,
-            considered: self.frontier.considered() - waiting,
-            pruned: self.pruned.clone(),
+            considered: self.frontier.considered() + self.cut - waiting,
+            pruned,
             not_exercised: self.not_exercised,
             speculative: 0,
             bound: self.options.max_faults,
@@ -344,8 +395,16 @@ impl Engine {
         if !plain {
             return None;
         }
-        let struck_in_full = self.explored - self.not_exercised;
-        count::divide(&self.catalogue, &self.model, struck_in_full)
+        count::divide(&self.catalogue, &self.model, self.struck_in_full)
+    }
+
+    fn fails_by(&self, outcome: impl Fn(Outcome) -> bool) -> bool {
+        let modes = |id: PointId| &self.catalogue.entry(id).modes;
+        self.catalogue.ids().any(|id| {
+            modes(id)
+                .iter()
+                .any(|mode| outcome(self.catalogue.mode(*mode).outcome()))
+        })
     }
 
     /// What must be true for the policies in force to be right.
@@ -361,6 +420,18 @@ impl Engine {
             policies.push(Policy::Modes);
         }
         let texts = policies.into_iter().filter_map(Policy::assumption);
-        texts.map(str::to_owned).collect()
+        let more = [
+            (self.model.any_concurrent(), CONCURRENCY),
+            (
+                self.fails_by(|o| matches!(o, Outcome::Delay(_) | Outcome::Slow(_))),
+                LATENESS,
+            ),
+            (self.fails_by(|o| o == Outcome::Duplicate), TWICE),
+        ];
+        let more = more.into_iter().filter(|(holds, _)| *holds);
+        texts
+            .chain(more.map(|(_, text)| text))
+            .map(str::to_owned)
+            .collect()
     }
 }

@@ -15,6 +15,10 @@ use crate::policy::retry::Retries;
 
 use super::frontier::Candidate;
 
+/// How many faults are combined anew at a caller that contradicted itself. All
+/// combinations would not end: nothing it does can be predicted any more.
+const DISPUTED: usize = 2;
+
 /// Everything growth looks at.
 pub(crate) struct Growth<'a> {
     pub(crate) options: &'a Options,
@@ -33,8 +37,10 @@ impl Growth<'_> {
         for index in seen.post_order() {
             let call = &seen.calls[index];
             let later = last_strike.is_none_or(|last| index > last);
-            if news.fresh.contains(&index) || (later && self.is_disputed(call)) {
-                self.branches_at(call.caller, call.point, &seen.struck_before(index));
+            let driver = seen.struck_before(index);
+            let again = later && driver.len() < DISPUTED && self.is_disputed(call);
+            if news.fresh.contains(&index) || again {
+                self.branches_at(call.caller, call.point, &driver);
             }
             if news.replies.contains(&index) {
                 self.new_reply(call, &seen.struck_below(index));
@@ -77,9 +83,36 @@ impl Growth<'_> {
         }
         self.direct(point, driver);
         for reply in self.model.own_replies(caller, point) {
-            if !self.injectable(caller, point, reply.label) {
-                self.add(driver.union(reply.below.keys()), None);
+            self.own_reply(caller, point, reply.label, driver, &reply.below);
+        }
+    }
+
+    /// A reply that the callee gives of its own accord, by faults below it:
+    /// as it is, unless a fault can bring it about more directly, and with
+    /// every fault that lets it through in its own way (late, say).
+    fn own_reply(
+        &mut self,
+        caller: Option<PointId>,
+        point: PointId,
+        label: Label,
+        driver: &FaultSet,
+        below: &FaultSet,
+    ) {
+        let Some(led) = driver.union(below.keys()) else {
+            return;
+        };
+        for mode in &self.catalogue.entry(point).modes {
+            if self.catalogue.mode(*mode).reply().is_none() {
+                let through = FaultKey {
+                    point,
+                    every: false,
+                    mode: *mode,
+                };
+                self.add(led.union(&[through]), None);
             }
+        }
+        if !self.injectable(caller, point, label) {
+            self.add(Some(led), None);
         }
     }
 
@@ -111,18 +144,15 @@ impl Growth<'_> {
     /// wherever it is called, the caller's reaction to that reply is open,
     /// unless a fault can bring the reply about more directly.
     fn new_reply(&mut self, call: &Seen, below: &FaultSet) {
-        if self.injectable(call.caller, call.point, call.label) {
-            return;
-        }
         let Some(decisions) = self.model.decisions(call.caller) else {
             return;
         };
-        let open = decisions.choices().filter(|choice| {
-            choice.child == call.point && decisions.edge(choice, call.label, call.story).is_none()
-        });
-        let drivers: Vec<FaultSet> = open.map(|choice| choice.driver.clone()).collect();
+        let here = decisions
+            .choices()
+            .filter(|choice| choice.child == call.point);
+        let drivers: Vec<FaultSet> = here.map(|choice| choice.driver.clone()).collect();
         for driver in drivers {
-            self.add(driver.union(below.keys()), None);
+            self.own_reply(call.caller, call.point, call.label, &driver, below);
         }
     }
 

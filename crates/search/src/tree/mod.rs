@@ -127,6 +127,11 @@ impl Strategy for Tree {
         if !self.is_proposed(&turn) {
             return self.propose(turn);
         }
+        let ahead = self.under_way.len() + self.early.len();
+        let most = self.engine.options.max_cases.unwrap_or(usize::MAX);
+        if self.engine.explored() + ahead >= most {
+            return Step::Wait;
+        }
         let proposed = |faults: &FaultSet| self.is_proposed(faults);
         match self.engine.look_ahead(LOOK_AHEAD, proposed) {
             Some(faults) => self.propose(faults),
