@@ -126,7 +126,8 @@ fn draw_fault(tree: &Tree, rng: &mut fastrand::Rng, points: &[PointId]) -> Optio
 fn prediction_of(tree: &Tree, faults: &FaultSet) -> Option<Prediction> {
     let engine = &tree.engine;
     if !engine.options.reduces(Reduction::Modes) {
-        return predict(&engine.model, &engine.catalogue, faults).ok();
+        let prediction = predict(&engine.model, &engine.catalogue, faults).ok();
+        return prediction.filter(|prediction| !prediction.partial);
     }
     let stand_in = |key: &FaultKey| FaultKey {
         mode: engine.classes.representative(*key, &engine.catalogue),
@@ -134,6 +135,9 @@ fn prediction_of(tree: &Tree, faults: &FaultSet) -> Option<Prediction> {
     };
     let stand_ins = FaultSet::new(faults.keys().iter().map(stand_in).collect());
     let mut prediction = predict(&engine.model, &engine.catalogue, &stand_ins).ok()?;
+    if prediction.partial {
+        return None;
+    }
     for call in &mut prediction.calls {
         if let Some(original) = engine.catalogue.strike(faults, call.point) {
             call.struck = call.struck.map(|_| original);

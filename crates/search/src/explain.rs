@@ -166,6 +166,9 @@ impl Tree {
     fn why_open(&self, faults: &FaultSet) -> String {
         let catalogue = &self.engine.catalogue;
         match predict(&self.engine.model, catalogue, faults) {
+            Ok(prediction) if prediction.partial => {
+                "what a service calls when it is asked again is not followed any further".to_owned()
+            }
             Ok(_) => "it would be run: nothing in force makes it redundant".to_owned(),
             Err(Unknown::Reply { to }) => format!(
                 "what the caller does after this reply of `{}` was never seen",

@@ -268,7 +268,16 @@ impl Decisions {
         let Some(earlier) = self.conflict(path) else {
             return Fit::Agrees;
         };
-        if self.precise || self.disputed {
+        if self.disputed {
+            return Fit::Contradicts { earlier };
+        }
+        if self.precise {
+            // Telling replies apart has not helped.
+            self.rebuild(false);
+            return Fit::Contradicts { earlier };
+        }
+        if self.agreement(path) == 0 {
+            // There was no reply yet that could have made the difference.
             return Fit::Contradicts { earlier };
         }
         self.rebuild(true);
@@ -322,6 +331,20 @@ impl Decisions {
             self.insert(&path);
             self.paths.push(path);
         }
+    }
+
+    /// How many calls of a path go as known before it parts from all others.
+    fn agreement(&self, path: &Path) -> usize {
+        let mut node = Self::ROOT;
+        for (index, pace) in path.paces.iter().enumerate() {
+            let choices = &self.node(node).choices;
+            let known = choices.iter().find(|choice| choice.child == pace.child);
+            match known.and_then(|choice| self.edge(choice, pace.label, pace.story)) {
+                Some(edge) => node = edge.to,
+                None => return index,
+            }
+        }
+        path.paces.len()
     }
 
     /// An earlier execution that had the same replies and yet did otherwise.

@@ -32,6 +32,9 @@ pub(crate) struct Prediction {
     pub(crate) calls: Vec<Expected>,
     /// For every caller, the execution that showed the same path first.
     pub(crate) witnesses: Vec<(Option<PointId>, usize)>,
+    /// Whether there would be more calls than these: those of services that
+    /// are asked a second time.
+    pub(crate) partial: bool,
     /// Replies first seen as the callee's own and now put there by a fault,
     /// with the execution that showed them.
     pub(crate) propagated: Vec<(PointId, usize)>,
@@ -90,9 +93,13 @@ pub(crate) fn predict(
         faults,
         known: HashMap::new(),
         depth: 0,
+        partial: false,
     };
     let scenario = predictor.walk(None)?;
-    let mut prediction = Prediction::default();
+    let mut prediction = Prediction {
+        partial: predictor.partial,
+        ..Prediction::default()
+    };
     predictor.collect(None, &scenario, &mut prediction);
     Ok(prediction)
 }
@@ -125,6 +132,7 @@ struct Predictor<'a> {
     faults: &'a FaultSet,
     known: HashMap<PointId, Result<Known, Unknown>>,
     depth: usize,
+    partial: bool,
 }
 
 impl Predictor<'_> {
@@ -221,10 +229,8 @@ impl Predictor<'_> {
             });
         };
         let mode = self.catalogue.mode(fault.mode);
-        // What a service does when it is asked twice is not in its tree.
-        if mode.outcome() == Outcome::Duplicate && self.has_calls(point) {
-            return Err(Unknown::Service { at: point });
-        }
+        // What a service calls when it is asked again is not in its tree.
+        self.partial |= mode.outcome() == Outcome::Duplicate && self.has_calls(point);
         // A point that stands for several calls hides nothing for certain.
         let runs = !mode.is_blocking() || self.model.ambiguous.contains(&point);
         let walk = match runs {

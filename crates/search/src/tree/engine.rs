@@ -234,7 +234,11 @@ impl Engine {
             return Some(Skip::Represented(fault, by));
         }
         let prediction = predict(&self.model, &self.catalogue, faults).ok()?;
-        if let Some(idle) = prediction.idle(faults).first() {
+        let idle = prediction.idle(faults);
+        if prediction.partial && !idle.is_empty() {
+            return None;
+        }
+        if let Some(idle) = idle.first() {
             let policy = reachability::why_idle(*idle, &prediction, &self.catalogue, &self.model);
             return Some(Skip::Idle(policy, *idle, prediction));
         }
