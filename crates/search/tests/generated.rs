@@ -209,6 +209,24 @@ fn for_each_system(
     });
 }
 
+/// The same for small systems of everything that is covered.
+fn for_each_small(
+    systems: u64,
+    modes: &[Mode],
+    check: impl Fn(u64, HashMap<Faultload, Execution>) + Sync,
+) {
+    for_each_system(systems, Knobs::COVERED, modes, MOST_CASES, check);
+}
+
+/// Checks small systems under these modes, with the default policies.
+fn check_modes(systems: u64, modes: &str) {
+    let modes: Vec<Mode> = Mode::parse_list(modes).unwrap();
+    for_each_small(systems, &modes, |seed, truth| {
+        let found = search(seed, Knobs::COVERED, options(&modes), 1);
+        check(seed, &truth, &found);
+    });
+}
+
 /// What the main test counts, for the record.
 #[derive(Default)]
 struct Totals {
@@ -265,15 +283,9 @@ fn check_fully(seed: u64, truth: HashMap<Faultload, Execution>, totals: &Totals)
 #[test]
 fn no_behaviour_is_missed_and_every_skip_is_right() {
     let totals = Totals::default();
-    for_each_system(
-        systems(),
-        Knobs::COVERED,
-        &http(),
-        MOST_CASES,
-        |seed, truth| {
-            check_fully(seed, truth, &totals);
-        },
-    );
+    for_each_small(systems(), &http(), |seed, truth| {
+        check_fully(seed, truth, &totals);
+    });
     totals.print("small");
 }
 
@@ -294,37 +306,25 @@ fn the_same_holds_for_larger_systems() {
 
 #[test]
 fn without_encapsulation_every_case_is_run_once() {
-    for_each_system(
-        systems() / 10,
-        Knobs::COVERED,
-        &http(),
-        MOST_CASES,
-        |seed, truth| {
-            let mut options = options(&http());
-            options.reduce.remove(&Reduction::Encapsulation);
-            let found = search(seed, Knobs::COVERED, options, 1);
-            let run: BTreeSet<&Faultload> = found.executions.keys().collect();
-            let all: BTreeSet<&Faultload> = truth.keys().collect();
-            let first = run.symmetric_difference(&all).next();
-            assert!(run == all, "seed {seed}: {first:?}");
-            assert_eq!(found.certificate.explored, truth.len(), "seed {seed}");
-        },
-    );
+    for_each_small(systems() / 10, &http(), |seed, truth| {
+        let mut options = options(&http());
+        options.reduce.remove(&Reduction::Encapsulation);
+        let found = search(seed, Knobs::COVERED, options, 1);
+        let run: BTreeSet<&Faultload> = found.executions.keys().collect();
+        let all: BTreeSet<&Faultload> = truth.keys().collect();
+        let first = run.symmetric_difference(&all).next();
+        assert!(run == all, "seed {seed}: {first:?}");
+        assert_eq!(found.certificate.explored, truth.len(), "seed {seed}");
+    });
 }
 
 #[test]
 fn depth_first_misses_nothing_either() {
-    for_each_system(
-        systems() / 10,
-        Knobs::COVERED,
-        &http(),
-        MOST_CASES,
-        |seed, truth| {
-            let mut options = options(&http());
-            options.order = Order::DepthFirst;
-            check(seed, &truth, &search(seed, Knobs::COVERED, options, 1));
-        },
-    );
+    for_each_small(systems() / 10, &http(), |seed, truth| {
+        let mut options = options(&http());
+        options.order = Order::DepthFirst;
+        check(seed, &truth, &search(seed, Knobs::COVERED, options, 1));
+    });
 }
 
 #[test]
@@ -346,36 +346,15 @@ fn results_do_not_depend_on_how_many_are_in_flight() {
 /// Faults that let the callee run hide nothing below it.
 #[test]
 fn faults_after_the_callee_worked_hide_nothing() {
-    let modes: Vec<Mode> = Mode::parse_list("500,after:503").unwrap();
-    for_each_system(
-        systems() / 10,
-        Knobs::COVERED,
-        &modes,
-        MOST_CASES,
-        |seed, truth| {
-            let found = search(seed, Knobs::COVERED, options(&modes), 1);
-            check(seed, &truth, &found);
-        },
-    );
+    check_modes(systems() / 10, "500,after:503");
 }
 
 /// Nor do answers that come late or spoiled: they are combined with every
 /// failure further down.
 #[test]
 fn late_and_spoiled_answers_hide_nothing() {
-    for modes in ["503,delay:1s", "503,after:malformed"] {
-        let modes: Vec<Mode> = Mode::parse_list(modes).unwrap();
-        for_each_system(
-            systems() / 20,
-            Knobs::COVERED,
-            &modes,
-            MOST_CASES,
-            |seed, truth| {
-                let found = search(seed, Knobs::COVERED, options(&modes), 1);
-                check(seed, &truth, &found);
-            },
-        );
-    }
+    check_modes(systems() / 20, "503,delay:1s");
+    check_modes(systems() / 20, "503,after:malformed");
 }
 
 /// A service that is asked twice does not contradict itself.
@@ -398,51 +377,39 @@ fn duplicates_are_no_contradiction() {
 /// certificate does not claim otherwise.
 #[test]
 fn depth_first_with_a_bound_claims_nothing_it_missed() {
-    for_each_system(
-        systems() / 20,
-        Knobs::COVERED,
-        &http(),
-        MOST_CASES,
-        |seed, truth| {
-            let mut options = options(&http());
-            options.max_faults = Some(2);
-            options.order = Order::DepthFirst;
-            let found = search(seed, Knobs::COVERED, options, 1);
-            let seen = found.behaviours();
-            let missed = truth
-                .iter()
-                .filter(|(faultload, _)| faultload.len() <= 2)
-                .flat_map(|(_, execution)| behaviours(&execution.trace))
-                .find(|behaviour| !seen.contains(behaviour));
-            assert!(
-                missed.is_none() || !found.certificate.is_complete(),
-                "seed {seed}: {missed:?}"
-            );
-        },
-    );
+    for_each_small(systems() / 20, &http(), |seed, truth| {
+        let mut options = options(&http());
+        options.max_faults = Some(2);
+        options.order = Order::DepthFirst;
+        let found = search(seed, Knobs::COVERED, options, 1);
+        let seen = found.behaviours();
+        let missed = truth
+            .iter()
+            .filter(|(faultload, _)| faultload.len() <= 2)
+            .flat_map(|(_, execution)| behaviours(&execution.trace))
+            .find(|behaviour| !seen.contains(behaviour));
+        assert!(
+            missed.is_none() || !found.certificate.is_complete(),
+            "seed {seed}: {missed:?}"
+        );
+    });
 }
 
 /// With a bound on faults, nothing that so many faults can show is missed.
 #[test]
 fn up_to_a_bound_nothing_is_missed() {
-    for_each_system(
-        systems() / 10,
-        Knobs::COVERED,
-        &http(),
-        MOST_CASES,
-        |seed, truth| {
-            let mut options = options(&http());
-            options.max_faults = Some(2);
-            let found = search(seed, Knobs::COVERED, options, 1);
-            let seen = found.behaviours();
-            for (faultload, execution) in truth.iter().filter(|(f, _)| f.len() <= 2) {
-                let missed = behaviours(&execution.trace)
-                    .into_iter()
-                    .find(|b| !seen.contains(b));
-                assert_eq!(missed, None, "seed {seed}: {faultload}");
-            }
-        },
-    );
+    for_each_small(systems() / 10, &http(), |seed, truth| {
+        let mut options = options(&http());
+        options.max_faults = Some(2);
+        let found = search(seed, Knobs::COVERED, options, 1);
+        let seen = found.behaviours();
+        for (faultload, execution) in truth.iter().filter(|(f, _)| f.len() <= 2) {
+            let missed = behaviours(&execution.trace)
+                .into_iter()
+                .find(|b| !seen.contains(b));
+            assert_eq!(missed, None, "seed {seed}: {faultload}");
+        }
+    });
 }
 
 /// Coins and counters break the assumptions: the search ends, says so, and

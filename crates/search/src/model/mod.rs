@@ -172,9 +172,11 @@ impl Model {
     /// Callers of this execution that turn out to make calls side by side,
     /// though none were ever under way together.
     fn found_concurrent(&mut self, seen: &Observation) -> Vec<Option<PointId>> {
-        let callers = seen.calls.iter().filter(|call| call.children.len() > 1);
+        let services = seen.calls.iter().filter(|call| call.children.len() > 1);
+        let services = services.map(|call| Some(call.point));
+        let scenario = (seen.entries.len() > 1).then_some(None);
         let mut found = Vec::new();
-        for caller in callers.map(|call| Some(call.point)) {
+        for caller in scenario.into_iter().chain(services) {
             let known = self
                 .orders
                 .get(&caller)
