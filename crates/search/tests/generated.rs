@@ -426,11 +426,17 @@ fn chance_is_flagged_and_never_fatal() {
         let found = search(seed, knobs, options(&http()), 1);
         let contradicts = |flag: &Flag| matches!(flag, Flag::Nondeterminism { .. });
         let says_so = found.certificate.flags.iter().any(contradicts);
-        let incomplete = found.certificate.incomplete;
+        let incomplete = found.certificate.incomplete.clone();
         assert!(
             !says_so || incomplete == Some(Incomplete::Nondeterminism),
             "seed {seed}: {incomplete:?}"
         );
+        // A search that met no contradiction cannot know of one; any other
+        // must say so.
+        if found.certificate.flags.is_empty() {
+            let met = contradiction(&found.behaviours());
+            assert_eq!(met, None, "seed {seed}: met and not flagged");
+        }
         if is_shaky(seed, knobs) {
             shaky += 1;
             flagged += usize::from(says_so);
@@ -441,6 +447,21 @@ fn chance_is_flagged_and_never_fatal() {
         flagged * 10 >= shaky * 9,
         "{flagged} of {shaky} shaky systems flagged"
     );
+}
+
+/// Two behaviours of one service that no deterministic service has both of:
+/// nowhere do their replies differ, and yet their calls or answers do.
+fn contradiction(seen: &BTreeSet<Behaviour>) -> Option<(Behaviour, Behaviour)> {
+    let contradict = |a: &Behaviour, b: &Behaviour| {
+        let replies: BTreeMap<_, _> = a.1.iter().cloned().collect();
+        let agrees = |(point, reply): &(Point, Option<Reply>)| {
+            replies.get(point).is_none_or(|other| other == reply)
+        };
+        a.0 == b.0 && a != b && b.1.iter().all(agrees)
+    };
+    let pairs = seen.iter().flat_map(|a| seen.iter().map(move |b| (a, b)));
+    let mut pairs = pairs.filter(|(a, b)| contradict(a, b));
+    pairs.next().map(|(a, b)| (a.clone(), b.clone()))
 }
 
 /// Whether repeated runs without faults differ.
