@@ -112,7 +112,7 @@ impl Simulator {
         let world = World::new(
             self.system.clone(),
             self.identity.clone(),
-            faultload.clone(),
+            faultload,
             self.timeouts,
             executor.handle(),
         );

@@ -4,13 +4,12 @@
 //! call runs as a task of its own, so that a callee works on after its caller
 //! has given up, as a real server does.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use murphy_model::{
-    Arrival, Call, CallId, Fault, Faultload, Identifier, Identity, Mode, Outcome, Phase, Point,
-    Reply, Target, Trace,
+    Armed, Arrival, Call, CallId, Faultload, Identifier, Identity, Mode, Outcome, Phase, Reply,
+    Trace,
 };
 
 use crate::app::{Service, System};
@@ -26,8 +25,7 @@ pub(super) struct World(Arc<Inner>);
 
 struct Inner {
     system: Arc<System>,
-    faultload: Faultload,
-    exact: HashMap<Point, Fault>,
+    armed: Armed,
     timeouts: Timeouts,
     executor: Handle,
     record: Mutex<Record>,
@@ -43,21 +41,13 @@ impl World {
     pub(super) fn new(
         system: Arc<System>,
         identity: Arc<Identity>,
-        faultload: Faultload,
+        faultload: &Faultload,
         timeouts: Timeouts,
         executor: Handle,
     ) -> Self {
-        let exact = faultload
-            .faults()
-            .filter_map(|fault| match &fault.target {
-                Target::Call(point) => Some((point.clone(), fault)),
-                _ => None,
-            })
-            .collect();
         World(Arc::new(Inner {
             system,
-            faultload,
-            exact,
+            armed: Armed::new(faultload),
             timeouts,
             executor,
             record: Mutex::new(Record {
@@ -274,7 +264,7 @@ impl Inner {
             },
         );
         // The scenario's own requests are observed, never failed.
-        let injected = caller.and_then(|_| self.fault_at(&point));
+        let injected = caller.and_then(|_| self.armed.strike(&point).cloned());
         let mode = injected.as_ref().map(|fault| fault.mode);
         let id = CallId(record.calls.len() as u32);
         let arrived = record.tick();
@@ -287,19 +277,6 @@ impl Inner {
             injected,
         });
         (id, mode)
-    }
-
-    fn fault_at(&self, point: &Point) -> Option<Fault> {
-        if let Some(fault) = self.exact.get(point) {
-            return Some(fault.clone());
-        }
-        if self.exact.len() == self.faultload.len() {
-            return None;
-        }
-        self.faultload.strike(point).map(|(target, mode)| Fault {
-            target: target.clone(),
-            mode,
-        })
     }
 }
 

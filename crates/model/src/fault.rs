@@ -155,18 +155,4 @@ impl Faultload {
             .iter()
             .all(|(target, mode)| other.0.get(target) == Some(mode))
     }
-
-    /// The fault that strikes the call at `point`, most specific target first:
-    /// the call itself, then its attempts, then patterns in their order.
-    pub fn strike(&self, point: &Point) -> Option<(&Target, Mode)> {
-        // An exact target is the common case and costs one look-up; the rest
-        // are few.
-        let exact = Target::Call(point.clone());
-        if let Some((target, mode)) = self.0.get_key_value(&exact) {
-            return Some((target, *mode));
-        }
-        self.iter()
-            .filter(|(target, _)| !matches!(target, Target::Call(_)))
-            .find(|(target, _)| target.matches(point))
-    }
 }

@@ -11,6 +11,7 @@
 //! and the proxies cannot disagree. Deciding what to try next is `search`'s
 //! job; making a fault happen is the proxy's.
 
+mod armed;
 mod certificate;
 mod execution;
 mod fault;
@@ -24,6 +25,7 @@ mod point;
 mod syntax;
 mod trace;
 
+pub use armed::Armed;
 pub use certificate::{Audit, Certificate, Flag, Incomplete, Skips};
 pub use execution::{Execution, Verdict};
 pub use fault::{Conflict, Fault, Faultload, Target};

@@ -1,0 +1,130 @@
+//! A faultload made ready for look-ups: which fault strikes this call?
+//!
+//! Owns the index. The cost of a look-up does not depend on how many calls
+//! the faultload names; only patterns for the same destination are tried one
+//! by one. What striking means is up to the simulator or the proxy.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::{Fault, Faultload, Point, Target};
+
+/// The faults of one faultload, found by the point they strike.
+#[derive(Clone, Debug, Default)]
+pub struct Armed {
+    calls: HashMap<Point, Fault>,
+    every: HashMap<Point, Fault>,
+    /// Patterns, with their place in the faultload, by the destination of
+    /// their last frame; those for any destination under `None`.
+    patterns: HashMap<Option<Arc<str>>, Vec<(usize, Fault)>>,
+}
+
+impl Armed {
+    /// Makes a faultload ready.
+    pub fn new(faultload: &Faultload) -> Self {
+        let mut armed = Armed::default();
+        for (place, fault) in faultload.faults().enumerate() {
+            armed.add(place, fault);
+        }
+        armed
+    }
+
+    fn add(&mut self, place: usize, fault: Fault) {
+        match &fault.target {
+            Target::Call(point) => {
+                self.calls.insert(point.clone(), fault);
+            }
+            Target::Every(point) => {
+                self.every.insert(point.clone(), fault);
+            }
+            Target::Matching(pattern) => {
+                let last = pattern.frames.last();
+                let destination = last.and_then(|frame| frame.destination.literal().cloned());
+                let patterns = self.patterns.entry(destination).or_default();
+                patterns.push((place, fault));
+            }
+        }
+    }
+
+    /// The fault that strikes the call at `point`, most specific target first:
+    /// the call itself, then all its attempts, then patterns in their order.
+    pub fn strike(&self, point: &Point) -> Option<&Fault> {
+        if let Some(fault) = self.calls.get(point) {
+            return Some(fault);
+        }
+        if !self.every.is_empty()
+            && let Some(fault) = self.every.get(&point.with_count(1))
+        {
+            return Some(fault);
+        }
+        if self.patterns.is_empty() {
+            return None;
+        }
+        let here = Some(point.frame().destination.clone());
+        let candidates = [
+            self.first_match(&here, point),
+            self.first_match(&None, point),
+        ];
+        let first = candidates
+            .into_iter()
+            .flatten()
+            .min_by_key(|(place, _)| *place);
+        first.map(|(_, fault)| fault)
+    }
+
+    fn first_match(
+        &self,
+        destination: &Option<Arc<str>>,
+        point: &Point,
+    ) -> Option<&(usize, Fault)> {
+        let patterns = self.patterns.get(destination)?;
+        patterns
+            .iter()
+            .find(|(_, fault)| fault.target.matches(point))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(text: &str) -> Point {
+        text.parse().unwrap()
+    }
+
+    fn struck(faults: &str, at: &str) -> Option<String> {
+        let armed = Armed::new(&faults.parse().unwrap());
+        armed.strike(&point(at)).map(|fault| fault.mode.to_string())
+    }
+
+    #[test]
+    fn the_most_specific_target_wins() {
+        let faults = "a GET / > b GET / #2 = 500, a GET / > b GET / #* = 501, ** > b GET /* #* = 502, ** > * #* = 503";
+        let cases = [
+            ("a GET / > b GET / #2", Some("500")),
+            ("a GET / > b GET /", Some("501")),
+            ("a GET / > b GET /x", Some("502")),
+            ("a GET / > c GET /", Some("503")),
+        ];
+        for (at, mode) in cases {
+            assert_eq!(struck(faults, at).as_deref(), mode, "{at}");
+        }
+    }
+
+    #[test]
+    fn nothing_strikes_elsewhere() {
+        assert_eq!(
+            struck("a GET / > b GET / #* = 500", "c GET / > b GET /"),
+            None
+        );
+        assert_eq!(struck("none", "a GET /"), None);
+    }
+
+    #[test]
+    fn the_first_attempts_can_be_meant() {
+        let faults = "a GET / > b GET / #..2 = 500";
+        let counts =
+            [1, 2, 3].map(|n| struck(faults, &format!("a GET / > b GET / #{n}")).is_some());
+        assert_eq!(counts, [true, true, false]);
+    }
+}
