@@ -14,22 +14,22 @@ use crate::{Fault, Faultload, Point, Target};
 pub struct Armed {
     calls: HashMap<Point, Fault>,
     every: HashMap<Point, Fault>,
-    /// Patterns, with their place in the faultload, by the destination of
-    /// their last frame; those for any destination under `None`.
-    patterns: HashMap<Option<Arc<str>>, Vec<(usize, Fault)>>,
+    /// Patterns by the destination of their last frame; those for several
+    /// destinations under `None`.
+    patterns: HashMap<Option<Arc<str>>, Vec<Fault>>,
 }
 
 impl Armed {
     /// Makes a faultload ready.
     pub fn new(faultload: &Faultload) -> Self {
         let mut armed = Armed::default();
-        for (place, fault) in faultload.faults().enumerate() {
-            armed.add(place, fault);
+        for fault in faultload.faults() {
+            armed.add(fault);
         }
         armed
     }
 
-    fn add(&mut self, place: usize, fault: Fault) {
+    fn add(&mut self, fault: Fault) {
         match &fault.target {
             Target::Call(point) => {
                 self.calls.insert(point.clone(), fault);
@@ -40,14 +40,14 @@ impl Armed {
             Target::Matching(pattern) => {
                 let last = pattern.frames.last();
                 let destination = last.and_then(|frame| frame.destination.literal().cloned());
-                let patterns = self.patterns.entry(destination).or_default();
-                patterns.push((place, fault));
+                self.patterns.entry(destination).or_default().push(fault);
             }
         }
     }
 
     /// The fault that strikes the call at `point`, most specific target first:
-    /// the call itself, then all its attempts, then patterns in their order.
+    /// the call itself, then all its attempts, then patterns that name its
+    /// destination, then other patterns; in the order of the faultload.
     pub fn strike(&self, point: &Point) -> Option<&Fault> {
         if let Some(fault) = self.calls.get(point) {
             return Some(fault);
@@ -61,26 +61,13 @@ impl Armed {
             return None;
         }
         let here = Some(point.frame().destination.clone());
-        let candidates = [
-            self.first_match(&here, point),
-            self.first_match(&None, point),
-        ];
-        let first = candidates
-            .into_iter()
-            .flatten()
-            .min_by_key(|(place, _)| *place);
-        first.map(|(_, fault)| fault)
+        self.first_match(&here, point)
+            .or_else(|| self.first_match(&None, point))
     }
 
-    fn first_match(
-        &self,
-        destination: &Option<Arc<str>>,
-        point: &Point,
-    ) -> Option<&(usize, Fault)> {
-        let patterns = self.patterns.get(destination)?;
-        patterns
-            .iter()
-            .find(|(_, fault)| fault.target.matches(point))
+    fn first_match(&self, destination: &Option<Arc<str>>, point: &Point) -> Option<&Fault> {
+        let mut patterns = self.patterns.get(destination)?.iter();
+        patterns.find(|fault| fault.target.matches(point))
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Two bodies that mean the same JSON hash alike, whatever their key order or
 //! white space; a query hashes alike whatever the order of its parameters.
+//! Numbers are compared as JSON readers see them: fractions beyond the digits
+//! of a double are alike.
 //! Which fields to leave out is decided by [`crate::identity::Identity`].
 
 use std::fmt;

@@ -90,7 +90,7 @@ fn not_an_interface(cursor: &Cursor<'_>, word: &Word<'_>) -> SyntaxError {
     match looks_like_path(raw.text) {
         true => error.with_hint(format!(
             "put the method before the path, as in `GET {}`",
-            raw.text
+            raw.text.escape_debug()
         )),
         false => error.with_hint("an HTTP interface is a method and a path, as in `GET /cart`"),
     }

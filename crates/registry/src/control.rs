@@ -1,0 +1,311 @@
+//! What a proxy and the control plane say to each other.
+//!
+//! Owns the messages and the one trait between the two, so that a proxy does
+//! not know whether the registry is in its own process or at the other end of
+//! a network. Everything in a message is owned and plain; answers that need a
+//! round trip come [`Soon::Later`].
+
+use std::fmt;
+use std::pin::Pin;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use murphy_model::{CallId, Interface, Mode, Reply};
+
+/// One execution, among all that any control plane ever began.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ExecutionId(pub u64);
+
+/// One call of one execution: what a proxy stamps on the way into a service
+/// and finds again on that service's own calls. Without a call it names the
+/// execution itself, and what carries it is an entry call.
+///
+/// Written `0123456789abcdef-1f`, or `0123456789abcdef` without a call: only
+/// characters that every carrier lets pass unescaped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CallKey {
+    /// The execution.
+    pub execution: ExecutionId,
+    /// The call in its trace.
+    pub call: Option<CallId>,
+}
+
+impl CallKey {
+    /// The span that stands for a call whose request brought none: the same
+    /// for the same call, different for others, never zero. Proxies write it
+    /// and the registry knows it, so that it need not be reported.
+    pub fn span(&self) -> SpanId {
+        let call = self.call.map_or(0, |call| u64::from(call.0) + 1);
+        // An odd factor moves different calls to different spans.
+        let mixed = self.execution.0 ^ call.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        SpanId(mixed.max(1))
+    }
+}
+
+impl fmt::Display for ExecutionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl fmt::Debug for ExecutionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ExecutionId({self})")
+    }
+}
+
+impl fmt::Display for CallKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.call {
+            Some(CallId(call)) => write!(f, "{}-{call:x}", self.execution),
+            None => write!(f, "{}", self.execution),
+        }
+    }
+}
+
+/// A text that names no call of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not the name of a call: 16 hexadecimal digits, then optionally `-` and 1 to 8 more")]
+pub struct NoCallKey;
+
+impl FromStr for CallKey {
+    type Err = NoCallKey;
+
+    fn from_str(text: &str) -> Result<Self, NoCallKey> {
+        let (execution, call) = match text.split_once('-') {
+            Some((execution, call)) => (execution, Some(call)),
+            None => (text, None),
+        };
+        if execution.len() != 16 {
+            return Err(NoCallKey);
+        }
+        let execution = ExecutionId(hex(execution).ok_or(NoCallKey)?);
+        let call = match call {
+            None => None,
+            Some(call) if call.len() > 8 => return Err(NoCallKey),
+            Some(call) => Some(CallId(hex(call).ok_or(NoCallKey)? as u32)),
+        };
+        Ok(CallKey { execution, call })
+    }
+}
+
+/// Lower-case digits only: what we write is what we read.
+fn hex(digits: &str) -> Option<u64> {
+    let ours = |b: &u8| b.is_ascii_digit() || (b'a'..=b'f').contains(b);
+    if digits.is_empty() || !digits.as_bytes().iter().all(ours) {
+        return None;
+    }
+    u64::from_str_radix(digits, 16).ok()
+}
+
+/// What travels through a whole execution unchanged: a trace id, or the
+/// digest of a request id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TraceKey(pub u128);
+
+/// A span id as some tracing library made it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SpanId(pub u64);
+
+/// The span ids a request carries, where its carrier has any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spans {
+    /// The span of the call itself, as its caller made it.
+    pub own: Option<SpanId>,
+    /// The span it was made under. Some stacks send it (B3), most do not.
+    pub parent: Option<SpanId>,
+}
+
+/// One worker of a campaign: it runs one execution at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct WorkerId(pub u32);
+
+/// What one carrier found in a request's headers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clue {
+    /// Our own mark: certain.
+    Stamp(CallKey),
+    /// A trace id that may be one of ours; the parent is to be inferred.
+    Trace(TraceKey, Spans),
+}
+
+/// Where a request came in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// At a worker's own listener: the scenario sent it.
+    Entry(WorkerId),
+    /// In front of a service; the calling service, if only one calls here.
+    Service {
+        /// The only caller of this listener, where that is known.
+        caller: Option<Arc<str>>,
+    },
+}
+
+/// A request that belongs to a live execution, as far as can be told before
+/// its body is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// The execution it belongs to.
+    pub execution: ExecutionId,
+    /// The call it was made from.
+    pub parent: Parent,
+}
+
+/// The call that a request was made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Parent {
+    /// None: the scenario itself sent it.
+    Entry,
+    /// This one.
+    Known(CallId),
+    /// To be inferred from spans and from what is in flight at the caller.
+    Infer {
+        /// What the request's carrier says of spans.
+        spans: Spans,
+        /// The calling service, where that is known.
+        caller: Option<Arc<str>>,
+    },
+}
+
+/// A request of a live execution, body read as far as identity needs it.
+#[derive(Clone, Debug)]
+pub struct Arrival {
+    /// Made by the proxy for this request. Reporting the same arrival twice,
+    /// as after a lost answer, is answered the same and counted once.
+    pub id: u64,
+    /// Whose it is.
+    pub claim: Claim,
+    /// The service it is sent to.
+    pub destination: Arc<str>,
+    /// What it asks for, with the concrete path.
+    pub interface: Interface,
+    /// The query, without `?`.
+    pub query: String,
+    /// The body, up to the proxy's limit.
+    pub body: Bytes,
+    /// Whether there was more of the body than is in `body`.
+    pub body_cut: bool,
+    /// The place in the caller's code, if a client library says so.
+    pub site: Option<String>,
+    /// What else travels with the execution, to be recognised later.
+    pub clues: Vec<Clue>,
+}
+
+/// What is to be done with a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// Its name, to be stamped on the request and given back in `finish`.
+    pub key: CallKey,
+    /// The trace id of the execution, where the request has none.
+    pub trace: TraceKey,
+    /// How it is to fail; `None`: not at all.
+    pub fault: Option<Mode>,
+}
+
+/// How a callee failed on its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Organic {
+    /// Nothing listens there.
+    Refused,
+    /// It could not be reached: no such host, no route.
+    Unreachable,
+    /// The connection was not made in time.
+    ConnectTimedOut,
+    /// The connection broke before an answer came.
+    Reset,
+    /// The connection broke in the middle of the answer.
+    BrokenAnswer,
+    /// What came back is no answer in the protocol.
+    NotHttp,
+}
+
+/// What came of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ending {
+    /// What the caller saw.
+    pub reply: Reply,
+    /// How the callee failed on its own, if it did.
+    pub organic: Option<Organic>,
+    /// Whether the fault really took effect; true where there was none.
+    /// False where a caller gave up before, or there was nothing to spoil.
+    pub landed: bool,
+    /// Whether the caller went away before the answer was complete.
+    pub gave_up: bool,
+    /// The time from the arrival to now, by the proxy's clock.
+    pub took: Duration,
+}
+
+/// The execution of a call is not known, or not any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no such execution, or it has ended")]
+pub struct Unknown;
+
+/// An answer that is there, or one that takes a round trip.
+pub enum Soon<T> {
+    /// Here it is.
+    Now(T),
+    /// It will come.
+    Later(Pin<Box<dyn Future<Output = T> + Send>>),
+}
+
+impl<T> Soon<T> {
+    /// Waits for it, if need be.
+    pub async fn get(self) -> T {
+        match self {
+            Soon::Now(value) => value,
+            Soon::Later(future) => future.await,
+        }
+    }
+}
+
+/// The control plane as a proxy sees it.
+pub trait Control: Send + Sync + 'static {
+    /// Whether no execution is live, so that requests need not be looked at.
+    fn idle(&self) -> bool;
+
+    /// Whose request this is, from the first clue that is known; `None`: of no
+    /// live execution, to be passed on untouched. Asked before the body is
+    /// read, for every request: it must answer from memory.
+    fn recognise(&self, clues: &[Clue], origin: &Origin) -> Option<Claim>;
+
+    /// Names a call and says what is to be done with it. When it answers
+    /// [`Unknown`] the execution ended meanwhile: the request is nobody's.
+    fn arrive(&self, arrival: Arrival) -> Soon<Result<Decision, Unknown>>;
+
+    /// Reports what came of a call. Called before the end of the answer is
+    /// sent on, so that whatever the caller does next comes after it.
+    fn finish(&self, key: CallKey, ending: Ending) -> Soon<()>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_reads_as_it_is_written() {
+        let execution = ExecutionId(0x0123_4567_89ab_cdef);
+        for call in [None, Some(CallId(0)), Some(CallId(u32::MAX))] {
+            let key = CallKey { execution, call };
+            assert_eq!(key.to_string().parse(), Ok(key));
+        }
+    }
+
+    #[test]
+    fn other_texts_are_no_keys() {
+        let others = [
+            "",
+            "0123456789abcdef-",
+            "0123456789ABCDEF",
+            "0123456789abcde",
+            "0123456789abcdef-123456789",
+            "0123456789abcdef-+1",
+            "00f067aa0ba902b7-x",
+            "é123456789abcde",
+        ];
+        for text in others {
+            assert_eq!(text.parse::<CallKey>(), Err(NoCallKey), "{text}");
+        }
+    }
+}

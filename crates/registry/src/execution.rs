@@ -1,0 +1,268 @@
+//! One running execution.
+//!
+//! Owns its calls while they happen: names them by `model`'s identity, strikes
+//! them by the armed faultload, notes how they end. Locked for the length of
+//! one report, never across I/O.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use murphy_model::{Armed, Call, CallId, Faultload, Identifier, Identity, Mode, Point, Trace};
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use crate::control::{
+    Arrival, CallKey, Clue, Decision, Ending, ExecutionId, Parent, SpanId, TraceKey,
+};
+use crate::infer::InFlight;
+use crate::record::{Detail, Link, Recorded};
+
+pub(crate) struct Execution {
+    id: ExecutionId,
+    trace: TraceKey,
+    armed: Armed,
+    begun: Instant,
+    pub(crate) expires: Instant,
+    calls: Mutex<Calls>,
+    changed: Notify,
+    ended: AtomicBool,
+}
+
+struct Calls {
+    identifier: Identifier,
+    in_flight: InFlight,
+    /// Which call an arrival became, for arrivals reported twice.
+    arrivals: HashMap<u64, CallId>,
+    calls: Vec<Call>,
+    details: Vec<Detail>,
+    events: u32,
+    unfinished: usize,
+    last_event: Instant,
+}
+
+impl Execution {
+    pub(crate) fn new(
+        id: ExecutionId,
+        faultload: &Faultload,
+        identity: Arc<Identity>,
+        time_to_live: Duration,
+    ) -> Self {
+        let begun = Instant::now();
+        Execution {
+            id,
+            trace: trace_of(id),
+            armed: Armed::new(faultload),
+            begun,
+            expires: begun + time_to_live,
+            calls: Mutex::new(Calls {
+                identifier: Identifier::new(identity),
+                in_flight: InFlight::default(),
+                arrivals: HashMap::new(),
+                calls: Vec::new(),
+                details: Vec::new(),
+                events: 0,
+                unfinished: 0,
+                last_event: begun,
+            }),
+            changed: Notify::new(),
+            ended: AtomicBool::new(false),
+        }
+    }
+
+    fn calls(&self) -> MutexGuard<'_, Calls> {
+        self.calls.lock().expect("no panic while calls are noted")
+    }
+
+    pub(crate) fn arrive(&self, arrival: &Arrival) -> Decision {
+        let mut guard = self.calls();
+        let calls = &mut *guard;
+        let id = match calls.arrivals.get(&arrival.id) {
+            Some(known) => *known,
+            None => calls.add(self, arrival),
+        };
+        Decision {
+            key: self.key(id),
+            trace: self.trace,
+            fault: calls.calls[id.0 as usize].mode(),
+        }
+    }
+
+    pub(crate) fn finish(&self, id: CallId, ending: Ending) {
+        let mut calls = self.calls();
+        let known = calls.calls.get(id.0 as usize);
+        if known.is_some_and(|call| call.finished.is_none()) {
+            calls.finish(id, ending);
+            drop(calls);
+            self.changed.notify_waiters();
+        }
+    }
+
+    /// The faults that have struck so far, but for those that turned out to
+    /// take no effect.
+    pub(crate) fn struck(&self) -> Vec<(Point, Mode)> {
+        let calls = self.calls();
+        let took_effect =
+            |detail: &Detail| detail.finished.is_none() || detail.landed == Some(true);
+        let of_call = |(call, detail): (&Call, &Detail)| {
+            let mode = call.mode().filter(|_| took_effect(detail))?;
+            Some((call.point.clone(), mode))
+        };
+        let all = calls.calls.iter().zip(&calls.details);
+        all.filter_map(of_call).collect()
+    }
+
+    /// Waits until no call has been in flight, and none was new, for `grace`;
+    /// at most `patience`. Says whether it got quiet.
+    pub(crate) async fn quiet(&self, grace: Duration, patience: Duration) -> bool {
+        let give_up = Instant::now() + patience;
+        loop {
+            let changed = self.changed.notified();
+            let now = Instant::now();
+            let quiet_at = {
+                let calls = self.calls();
+                (calls.unfinished == 0).then_some(calls.last_event + grace)
+            };
+            if quiet_at.is_some_and(|at| at <= now) {
+                return true;
+            }
+            if give_up <= now || self.ended.load(Ordering::Relaxed) {
+                return false;
+            }
+            let until = quiet_at.unwrap_or(give_up).min(give_up);
+            // Woken early or not, the loop looks again.
+            let _ = tokio::time::timeout_at(until, changed).await;
+        }
+    }
+
+    /// Nothing more will be reported: nobody need wait for it.
+    pub(crate) fn end(&self) {
+        self.ended.store(true, Ordering::Relaxed);
+        self.changed.notify_waiters();
+    }
+
+    pub(crate) fn recorded(&self, quiet: bool) -> Recorded {
+        let calls = self.calls();
+        Recorded {
+            execution: self.id,
+            trace: Trace::new(calls.calls.clone()),
+            details: calls.details.clone(),
+            quiet,
+        }
+    }
+
+    pub(crate) fn trace(&self) -> TraceKey {
+        self.trace
+    }
+
+    fn key(&self, id: CallId) -> CallKey {
+        CallKey {
+            execution: self.id,
+            call: Some(id),
+        }
+    }
+}
+
+impl Calls {
+    fn add(&mut self, execution: &Execution, arrival: &Arrival) -> CallId {
+        let (parent, link) = self.parent(arrival);
+        let parent_point = parent.map(|id| &self.calls[id.0 as usize].point);
+        let point = self.identifier.arrive(
+            parent_point,
+            murphy_model::Arrival {
+                destination: &arrival.destination,
+                interface: &arrival.interface,
+                query: &arrival.query,
+                body: &arrival.body,
+                site: arrival.site.as_deref(),
+            },
+        );
+        // The scenario's own requests are observed, never failed.
+        let injected = parent.and_then(|_| execution.armed.strike(&point).cloned());
+        let blocked = injected.as_ref().is_some_and(|f| f.mode.is_blocking());
+        let id = CallId(self.calls.len() as u32);
+        if !blocked {
+            self.in_flight.open(id);
+        }
+        for span in spans(arrival) {
+            self.in_flight.carries(id, span);
+        }
+        if parent.is_none() {
+            // Where it brings no span, the proxy makes one.
+            let made = execution.key(id).span();
+            self.in_flight.carries(id, made);
+        }
+        self.arrivals.insert(arrival.id, id);
+        self.unfinished += 1;
+        let (arrived, now) = self.tick();
+        self.details.push(Detail {
+            arrived: now - execution.begun,
+            finished: None,
+            gave_up: None,
+            organic: None,
+            // A callee that is never reached is how those faults land.
+            landed: injected.as_ref().map(|_| blocked),
+            body_cut: arrival.body_cut,
+            link,
+        });
+        self.calls.push(Call {
+            point,
+            parent,
+            arrived,
+            finished: None,
+            reply: None,
+            injected,
+        });
+        id
+    }
+
+    fn parent(&self, arrival: &Arrival) -> (Option<CallId>, Link) {
+        match &arrival.claim.parent {
+            Parent::Entry => (None, Link::Certain),
+            // A stamp of a call we never made is a forgery or a mix-up.
+            Parent::Known(id) if id.0 as usize >= self.calls.len() => (None, Link::Orphan),
+            Parent::Known(id) => (Some(*id), Link::Certain),
+            Parent::Infer { spans, caller } => {
+                self.in_flight.parent(&self.calls, *spans, caller.as_ref())
+            }
+        }
+    }
+
+    fn finish(&mut self, id: CallId, ending: Ending) {
+        let (finished, _) = self.tick();
+        let at = id.0 as usize;
+        let call = &mut self.calls[at];
+        call.finished = Some(finished);
+        call.reply = Some(ending.reply);
+        self.identifier.finish(&call.point);
+        let struck = call.injected.is_some();
+        let detail = &mut self.details[at];
+        detail.finished = Some(detail.arrived + ending.took);
+        detail.gave_up = ending.gave_up.then_some(ending.took);
+        detail.organic = ending.organic;
+        detail.landed = struck.then_some(ending.landed);
+        self.in_flight.finished(id);
+        self.unfinished -= 1;
+    }
+
+    fn tick(&mut self) -> (u32, Instant) {
+        self.events += 1;
+        self.last_event = Instant::now();
+        (self.events, self.last_event)
+    }
+}
+
+/// The spans a request carries, whichever carriers brought them.
+fn spans(arrival: &Arrival) -> impl Iterator<Item = SpanId> + '_ {
+    arrival.clues.iter().filter_map(|clue| match clue {
+        Clue::Trace(_, spans) => spans.own,
+        Clue::Stamp(_) => None,
+    })
+}
+
+/// The trace id we give an execution. It fits into 64 bits, because stacks
+/// with ids of that size hand on no more; never zero, which W3C forbids.
+fn trace_of(id: ExecutionId) -> TraceKey {
+    TraceKey(u128::from(id.0.max(1)))
+}

@@ -1,0 +1,22 @@
+//! The core of the control plane: who is calling, which point is it, does a
+//! fault apply, what came of it.
+//!
+//! A campaign [`begin`](Registry::begin)s an execution with its faultload,
+//! [`collect`](Registry::collect)s what was [`Recorded`] once the execution is
+//! quiet, and [`end`](Registry::end)s it. In between, proxies report calls
+//! through [`Control`], the one trait they know. Owns the state of running
+//! executions and the inference of parents; the names of calls come from
+//! `model`, and reading or writing bytes is the proxy's job.
+
+mod control;
+mod execution;
+mod infer;
+mod record;
+mod registry;
+
+pub use control::{
+    Arrival, CallKey, Claim, Clue, Control, Decision, Ending, ExecutionId, Organic, Origin, Parent,
+    Soon, SpanId, Spans, TraceKey, Unknown, WorkerId,
+};
+pub use record::{Detail, Link, Recorded};
+pub use registry::{BeginError, Plan, Registry, Settings};

@@ -1,0 +1,437 @@
+//! The registry: all executions that are live in this process.
+//!
+//! Owns beginning, finding and ending them. The tables are read for the length
+//! of a look-up; every report then locks its own execution only, so its cost
+//! does not depend on how many executions or calls there are.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
+
+use murphy_model::{Faultload, Identity, Mode, Point};
+use tokio::time::Instant;
+
+use crate::control::{
+    Arrival, CallKey, Claim, Clue, Control, Decision, Ending, ExecutionId, Origin, Parent, Soon,
+    SpanId, Spans, TraceKey, Unknown, WorkerId,
+};
+use crate::execution::Execution;
+use crate::record::Recorded;
+
+/// How patient a registry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// How long nothing may have happened before an execution counts as quiet.
+    pub grace: Duration,
+    /// How long to wait for calls that are still in flight.
+    pub patience: Duration,
+    /// After how long an execution that nobody ended is forgotten.
+    pub time_to_live: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            // Long enough for a fire-and-forget call that its sender has
+            // scheduled already; every execution pays it once.
+            grace: Duration::from_millis(20),
+            patience: Duration::from_secs(10),
+            // Longer than any sensible test, short enough for a killed
+            // campaign not to be noticed by the next one.
+            time_to_live: Duration::from_secs(600),
+        }
+    }
+}
+
+/// What an execution is to be.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// What is to fail.
+    pub faultload: Faultload,
+    /// How calls are named.
+    pub identity: Arc<Identity>,
+    /// The worker that runs it: what enters at this worker's listeners without
+    /// context belongs to it.
+    pub worker: Option<WorkerId>,
+    /// Whether every call without context belongs to it, wherever it comes
+    /// from: for systems that propagate nothing. Only one at a time.
+    pub solo: bool,
+}
+
+/// An execution that cannot begin now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BeginError {
+    /// The worker has not ended its last one.
+    #[error("worker {} still runs execution {running}; end it first", .worker.0)]
+    WorkerBusy {
+        /// The worker.
+        worker: WorkerId,
+        /// What it runs.
+        running: ExecutionId,
+    },
+    /// Two at once could not be told apart.
+    #[error(
+        "execution {running} is live, and calls without context could belong to either: solo executions run one at a time"
+    )]
+    NotAlone {
+        /// The one that is live.
+        running: ExecutionId,
+    },
+}
+
+/// All live executions of this process.
+pub struct Registry {
+    settings: Settings,
+    live: AtomicUsize,
+    tables: RwLock<Tables>,
+}
+
+#[derive(Default)]
+struct Tables {
+    executions: HashMap<ExecutionId, Arc<Execution>>,
+    traces: HashMap<TraceKey, ExecutionId>,
+    /// What each execution put into `traces`, to be taken out again.
+    learned: HashMap<ExecutionId, Vec<TraceKey>>,
+    workers: HashMap<WorkerId, ExecutionId>,
+    solo: Option<ExecutionId>,
+    /// In order of expiry, since all live equally long.
+    begun: VecDeque<(Instant, ExecutionId)>,
+}
+
+impl Registry {
+    /// An empty registry.
+    pub fn new(settings: Settings) -> Self {
+        Registry {
+            settings,
+            live: AtomicUsize::new(0),
+            tables: RwLock::new(Tables::default()),
+        }
+    }
+
+    /// How many executions are live.
+    pub fn live(&self) -> usize {
+        self.live.load(Ordering::Relaxed)
+    }
+
+    /// Arms a faultload; calls that belong to the execution are recorded and
+    /// failed from now on.
+    pub fn begin(&self, plan: Plan) -> Result<ExecutionId, BeginError> {
+        let id = ExecutionId(fastrand::u64(1..));
+        let lifetime = self.settings.time_to_live;
+        let execution = Arc::new(Execution::new(id, &plan.faultload, plan.identity, lifetime));
+        self.sweep();
+        let mut tables = self.write();
+        tables.check_free(plan.worker, plan.solo)?;
+        if let Some(worker) = plan.worker {
+            tables.workers.insert(worker, id);
+        }
+        if plan.solo {
+            tables.solo = Some(id);
+        }
+        tables.learn(id, execution.trace());
+        tables.begun.push_back((execution.expires, id));
+        tables.executions.insert(id, execution);
+        self.live.store(tables.executions.len(), Ordering::Relaxed);
+        Ok(id)
+    }
+
+    /// The faults that have struck in an execution so far, but for those that
+    /// turned out to take no effect: a scenario that expects something of a
+    /// fault must not expect it of these.
+    pub fn struck(&self, id: ExecutionId) -> Result<Vec<(Point, Mode)>, Unknown> {
+        Ok(self.execution(id)?.struck())
+    }
+
+    /// What was seen of an execution, once it is quiet or waiting for that is
+    /// given up.
+    pub async fn collect(&self, id: ExecutionId) -> Result<Recorded, Unknown> {
+        let execution = self.execution(id)?;
+        let Settings {
+            grace, patience, ..
+        } = self.settings;
+        let quiet = execution.quiet(grace, patience).await;
+        Ok(execution.recorded(quiet))
+    }
+
+    /// Forgets an execution; its later calls are nobody's. Ending one twice is
+    /// no error.
+    pub fn end(&self, id: ExecutionId) {
+        let mut tables = self.write();
+        tables.forget(id);
+        self.live.store(tables.executions.len(), Ordering::Relaxed);
+    }
+
+    /// Forgets executions whose time to live is over. Beginning another does
+    /// the same.
+    pub fn sweep(&self) {
+        let mut tables = self.write();
+        tables.forget_expired(Instant::now());
+        self.live.store(tables.executions.len(), Ordering::Relaxed);
+    }
+
+    fn execution(&self, id: ExecutionId) -> Result<Arc<Execution>, Unknown> {
+        let tables = self.read();
+        tables.executions.get(&id).cloned().ok_or(Unknown)
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Tables> {
+        self.tables.read().expect("no panic in a look-up")
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Tables> {
+        self.tables.write().expect("no panic in a change")
+    }
+
+    /// Ties the trace ids that an entry call brought along to its execution.
+    fn learn_from(&self, arrival: &Arrival) {
+        if arrival.claim.parent != Parent::Entry {
+            return;
+        }
+        let id = arrival.claim.execution;
+        let known = |tables: &Tables, key: &TraceKey| tables.traces.get(key) == Some(&id);
+        let keys = arrival.clues.iter().filter_map(|clue| match clue {
+            Clue::Trace(key, _) => Some(*key),
+            Clue::Stamp(_) => None,
+        });
+        for key in keys {
+            if !known(&self.read(), &key) {
+                self.write().learn(id, key);
+            }
+        }
+    }
+}
+
+impl Tables {
+    fn check_free(&self, worker: Option<WorkerId>, solo: bool) -> Result<(), BeginError> {
+        if let Some(worker) = worker
+            && let Some(running) = self.workers.get(&worker).copied()
+        {
+            return Err(BeginError::WorkerBusy { worker, running });
+        }
+        let other = match solo {
+            true => self.executions.keys().min().copied(),
+            false => self.solo,
+        };
+        match other {
+            Some(running) => Err(BeginError::NotAlone { running }),
+            None => Ok(()),
+        }
+    }
+
+    fn learn(&mut self, id: ExecutionId, key: TraceKey) {
+        // A test that sends the same trace id in every execution means the
+        // latest; the older ones are told apart by their stamps.
+        self.traces.insert(key, id);
+        self.learned.entry(id).or_default().push(key);
+    }
+
+    fn forget(&mut self, id: ExecutionId) {
+        let Some(execution) = self.executions.remove(&id) else {
+            return;
+        };
+        execution.end();
+        for key in self.learned.remove(&id).unwrap_or_default() {
+            if self.traces.get(&key) == Some(&id) {
+                self.traces.remove(&key);
+            }
+        }
+        self.workers.retain(|_, running| *running != id);
+        self.solo = self.solo.filter(|solo| *solo != id);
+        self.drop_ended_from_queue();
+    }
+
+    fn forget_expired(&mut self, now: Instant) {
+        while let Some((expires, id)) = self.begun.front().copied() {
+            if expires > now {
+                break;
+            }
+            self.begun.pop_front();
+            self.forget(id);
+        }
+    }
+
+    /// Executions end roughly in the order they began, so the front of the
+    /// queue is where ended ones gather; one that lives long holds back at
+    /// most as many as began in its lifetime.
+    fn drop_ended_from_queue(&mut self) {
+        while let Some((_, id)) = self.begun.front()
+            && !self.executions.contains_key(id)
+        {
+            self.begun.pop_front();
+        }
+    }
+
+    fn claim(&self, clue: &Clue, clues: &[Clue], origin: &Origin) -> Option<Claim> {
+        match clue {
+            Clue::Stamp(key) => self.executions.contains_key(&key.execution).then(|| Claim {
+                execution: key.execution,
+                parent: key.call.map_or(Parent::Entry, Parent::Known),
+            }),
+            Clue::Trace(trace, spans) => {
+                let execution = *self.traces.get(trace)?;
+                let spans = Spans {
+                    parent: clues.iter().find_map(parent_span),
+                    ..*spans
+                };
+                let parent = infer(spans, origin);
+                Some(Claim { execution, parent })
+            }
+        }
+    }
+
+    /// Whose a request is that brings no clue we know.
+    fn claim_by_place(&self, origin: &Origin) -> Option<Claim> {
+        let execution = match origin {
+            Origin::Entry(worker) => self.workers.get(worker).copied(),
+            Origin::Service { .. } => self.solo,
+        };
+        Some(Claim {
+            execution: execution?,
+            parent: infer(Spans::default(), origin),
+        })
+    }
+}
+
+/// The span a request was made under, if this carrier has it.
+fn parent_span(clue: &Clue) -> Option<SpanId> {
+    match clue {
+        Clue::Trace(_, spans) => spans.parent,
+        Clue::Stamp(_) => None,
+    }
+}
+
+/// What enters at a worker's listener was sent by the scenario; elsewhere the
+/// caller is another call.
+fn infer(spans: Spans, origin: &Origin) -> Parent {
+    match origin {
+        Origin::Entry(_) => Parent::Entry,
+        Origin::Service { caller } => Parent::Infer {
+            spans,
+            caller: caller.clone(),
+        },
+    }
+}
+
+impl Control for Registry {
+    fn idle(&self) -> bool {
+        self.live() == 0
+    }
+
+    fn recognise(&self, clues: &[Clue], origin: &Origin) -> Option<Claim> {
+        let tables = self.read();
+        let by_clue = clues
+            .iter()
+            .find_map(|clue| tables.claim(clue, clues, origin));
+        by_clue.or_else(|| tables.claim_by_place(origin))
+    }
+
+    fn arrive(&self, arrival: Arrival) -> Soon<Result<Decision, Unknown>> {
+        let execution = match self.execution(arrival.claim.execution) {
+            Ok(execution) => execution,
+            Err(unknown) => return Soon::Now(Err(unknown)),
+        };
+        if execution.expires <= Instant::now() {
+            self.sweep();
+            return Soon::Now(Err(Unknown));
+        }
+        self.learn_from(&arrival);
+        Soon::Now(Ok(execution.arrive(&arrival)))
+    }
+
+    fn finish(&self, key: CallKey, ending: Ending) -> Soon<()> {
+        if let (Ok(execution), Some(call)) = (self.execution(key.execution), key.call) {
+            execution.finish(call, ending);
+        }
+        Soon::Now(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use murphy_model::Interface;
+
+    fn plan(worker: u32) -> Plan {
+        Plan {
+            faultload: Faultload::none(),
+            identity: Arc::default(),
+            worker: Some(WorkerId(worker)),
+            solo: false,
+        }
+    }
+
+    /// One entry call that brings a trace id of its own, as a test's would.
+    fn enter(registry: &Registry, execution: ExecutionId, number: u64) {
+        let claim = Claim {
+            execution,
+            parent: Parent::Entry,
+        };
+        let arrival = Arrival {
+            id: number,
+            claim,
+            destination: "shop".into(),
+            interface: Interface::http("GET", "/"),
+            query: String::new(),
+            body: bytes::Bytes::new(),
+            body_cut: false,
+            site: None,
+            clues: vec![Clue::Trace(TraceKey(u128::from(number)), Spans::default())],
+        };
+        let Soon::Now(Ok(_)) = registry.arrive(arrival) else {
+            panic!("the execution is live");
+        };
+    }
+
+    fn assert_empty(registry: &Registry) {
+        let Tables {
+            executions,
+            traces,
+            learned,
+            workers,
+            solo,
+            begun,
+        } = &*registry.read();
+        let entries = [
+            executions.len(),
+            traces.len(),
+            learned.len(),
+            workers.len(),
+            begun.len(),
+        ];
+        assert_eq!((entries, *solo, registry.live()), ([0; 5], None, 0));
+        assert!(registry.idle());
+    }
+
+    #[test]
+    fn executions_that_have_ended_leave_nothing_behind() {
+        let registry = Registry::new(Settings::default());
+        let mut live = VecDeque::new();
+        for number in 0..10_000u32 {
+            let id = registry.begin(plan(number % 64)).unwrap();
+            enter(&registry, id, u64::from(number));
+            live.push_back(id);
+            if live.len() == 64 {
+                // Neither the order they began in nor its reverse.
+                let next = usize::from(number % 3 == 0);
+                registry.end(live.remove(next).unwrap());
+                registry.end(live.pop_front().unwrap());
+                live.drain(..).for_each(|id| registry.end(id));
+            }
+        }
+        live.drain(..).for_each(|id| registry.end(id));
+        assert_empty(&registry);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn executions_that_nobody_ended_leave_nothing_behind() {
+        let registry = Registry::new(Settings::default());
+        for number in 0..100 {
+            let id = registry.begin(plan(number)).unwrap();
+            enter(&registry, id, u64::from(number));
+        }
+        tokio::time::advance(Settings::default().time_to_live).await;
+        registry.sweep();
+        assert_empty(&registry);
+    }
+}

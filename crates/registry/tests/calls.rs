@@ -1,0 +1,404 @@
+//! Calls are named, tied to the call they were made from, and struck.
+//!
+//! Without stamps all parents would have to be inferred, and those of the
+//! concurrent calls here would come out wrong; with inference that never
+//! doubts itself, the ambiguous ones would pass for certain.
+
+mod world;
+
+use std::collections::HashSet;
+
+use murphy_model::{CallId, Reply};
+use murphy_registry::{
+    Arrival, CallKey, Claim, Clue, Control, ExecutionId, Link, Parent, Recorded, TraceKey,
+};
+use world::{Run, arrival, called_by, ending, now, place, plan, registry, service, spans, worker};
+
+/// Each call as `point < parent`, with how the parent was found.
+fn tree(recorded: &Recorded) -> Vec<(String, Option<u32>, Link)> {
+    let calls = recorded.trace.calls().iter().zip(&recorded.details);
+    calls
+        .map(|(call, detail)| {
+            let frame = call.point.frame();
+            let name = match frame.count {
+                1 => frame.destination.to_string(),
+                count => format!("{} #{count}", frame.destination),
+            };
+            (name, call.parent.map(|id| id.0), detail.link)
+        })
+        .collect()
+}
+
+fn expected(calls: &[(&str, Option<u32>, Link)]) -> Vec<(String, Option<u32>, Link)> {
+    let own = |(name, parent, link): &(&str, _, _)| (name.to_string(), *parent, *link);
+    calls.iter().map(own).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn equal_calls_are_counted_and_one_attempt_can_be_struck() {
+    let registry = registry();
+    let faults = "shop GET / > cart GET /x #2 = 503";
+    let run = Run::begin(&registry, plan(faults));
+    let entry = run.enter("shop");
+    let mut modes = Vec::new();
+    for to in ["cart /x", "cart /x", "cart /y", "cart /x"] {
+        let call = run.call(entry, to);
+        modes.push(call.fault.map(|mode| mode.to_string()));
+        run.finish(call, 200);
+    }
+    run.finish(entry, 200);
+    assert_eq!(modes, [None, Some("503".to_owned()), None, None]);
+    let recorded = run.collect().await;
+    let points: Vec<String> = recorded
+        .trace
+        .calls()
+        .iter()
+        .map(|call| call.point.to_string())
+        .collect();
+    assert_eq!(
+        points,
+        [
+            "shop GET /",
+            "shop GET / > cart GET /x",
+            "shop GET / > cart GET /x #2",
+            "shop GET / > cart GET /y",
+            "shop GET / > cart GET /x #3",
+        ]
+    );
+    let struck = registry.struck(run.id).unwrap();
+    assert_eq!(struck.len(), 1);
+    assert_eq!(struck[0].0.to_string(), points[2]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_scenarios_own_requests_are_never_struck() {
+    let registry = registry();
+    let run = Run::begin(&registry, plan("** > * #* = 500"));
+    let entry = run.enter("shop");
+    assert_eq!(entry.fault, None);
+    let call = run.call(entry, "cart");
+    assert!(call.fault.is_some());
+    run.finish(call, 500);
+    run.finish(entry, 500);
+    let recorded = run.collect().await;
+    assert_eq!(recorded.trace.final_reply(), Some(Reply::Status(500)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stamp_tells_the_parent_however_many_calls_are_open() {
+    let registry = registry();
+    let run = Run::begin(&registry, plan("none"));
+    let entry = run.enter("shop");
+    let (a, b) = (run.call(entry, "a"), run.call(entry, "b"));
+    let below_a = run.call(a, "c");
+    let below_b = run.call(b, "c");
+    for call in [below_b, a, below_a, b, entry] {
+        run.finish(call, 200);
+    }
+    let recorded = run.collect().await;
+    assert_eq!(
+        tree(&recorded),
+        expected(&[
+            ("shop", None, Link::Certain),
+            ("a", Some(0), Link::Certain),
+            ("b", Some(0), Link::Certain),
+            ("c", Some(1), Link::Certain),
+            ("c", Some(2), Link::Certain),
+        ])
+    );
+    assert_eq!(recorded.doubtful().count(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_parent_span_tells_the_parent_where_it_is_sent() {
+    let registry = registry();
+    let run = Run::begin(&registry, plan("none"));
+    let trace = |own, parent| Clue::Trace(TraceKey(7), spans(own, parent));
+    let entry = run.arrive(Parent::Entry, "shop", vec![trace(1, 0)]);
+    let a = run.stray(entry, &service(), spans(2, 1), "a");
+    let b = run.stray(entry, &service(), spans(3, 1), "b");
+    // Both are open; only the span says which.
+    let below_a = run.stray(entry, &service(), spans(4, 2), "c");
+    let below_b = run.stray(entry, &service(), spans(5, 3), "c");
+    for call in [below_a, below_b, a, b, entry] {
+        run.finish(call, 200);
+    }
+    // Nothing is open any more, but the span is still known.
+    let late = run.stray(entry, &service(), spans(6, 2), "d");
+    run.finish(late, 200);
+    assert_eq!(
+        tree(&run.collect().await),
+        expected(&[
+            ("shop", None, Link::Certain),
+            ("a", Some(0), Link::Spans),
+            ("b", Some(0), Link::Spans),
+            ("c", Some(1), Link::Spans),
+            ("c", Some(2), Link::Spans),
+            ("d", Some(1), Link::Spans),
+        ])
+    );
+}
+
+/// A request that enters without spans is given one by the proxy.
+#[tokio::test(start_paused = true)]
+async fn a_span_that_was_made_on_entry_tells_the_parent_too() {
+    let registry = registry();
+    let run = Run::begin(&registry, plan("none"));
+    let entry = run.enter("shop");
+    let made = entry.key.span().0;
+    let a = run.stray(entry, &service(), spans(2, made), "a");
+    let b = run.stray(entry, &service(), spans(3, made), "b");
+    for call in [a, b, entry] {
+        run.finish(call, 200);
+    }
+    assert_eq!(
+        tree(&run.collect().await),
+        expected(&[
+            ("shop", None, Link::Certain),
+            ("a", Some(0), Link::Spans),
+            ("b", Some(0), Link::Spans),
+        ])
+    );
+}
+
+#[test]
+fn the_calls_of_an_execution_have_different_spans() {
+    let execution = ExecutionId(7);
+    let calls = (0..1000).map(|n| Some(CallId(n))).chain([None]);
+    let spans: HashSet<u64> = calls
+        .map(|call| CallKey { execution, call }.span().0)
+        .collect();
+    assert_eq!(spans.len(), 1001);
+    assert!(!spans.contains(&0), "zero is no span");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_span_that_two_calls_carried_tells_nothing() {
+    let registry = registry();
+    let run = Run::begin(&registry, plan("none"));
+    let entry = run.enter("shop");
+    let a = run.stray(entry, &service(), spans(9, 0), "a");
+    let b = run.stray(entry, &service(), spans(9, 0), "b");
+    let c = run.stray(entry, &service(), spans(10, 9), "c");
+    assert_eq!(
+        run.collect_links(&[a, b, c, entry]).await[3],
+        Link::Inferred
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_chain_of_open_calls_leaves_one_possible_parent() {
+    let registry = registry();
+    let run = Run::begin(&registry, plan("none"));
+    let entry = run.enter("shop");
+    let a = run.stray(entry, &service(), spans(0, 0), "a");
+    let b = run.stray(entry, &service(), spans(0, 0), "b");
+    run.finish(b, 200);
+    let c = run.stray(entry, &service(), spans(0, 0), "c");
+    run.finish(c, 200);
+    run.finish(a, 200);
+    let d = run.stray(entry, &service(), spans(0, 0), "d");
+    run.finish(d, 200);
+    run.finish(entry, 200);
+    let recorded = run.collect().await;
+    assert_eq!(
+        tree(&recorded),
+        expected(&[
+            ("shop", None, Link::Certain),
+            ("a", Some(0), Link::Inferred),
+            ("b", Some(1), Link::Inferred),
+            ("c", Some(1), Link::Inferred),
+            ("d", Some(0), Link::Inferred),
+        ])
+    );
+    assert_eq!(recorded.doubtful().count(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_known_caller_narrows_the_possible_parents_down() {
+    let registry = registry();
+    let run = Run::begin(&registry, plan("none"));
+    let entry = run.enter("shop");
+    let a = run.stray(entry, &called_by("shop"), spans(0, 0), "a");
+    let b = run.stray(entry, &called_by("shop"), spans(0, 0), "b");
+    let c = run.stray(entry, &called_by("a"), spans(0, 0), "c");
+    let d = run.stray(entry, &called_by("b"), spans(0, 0), "d");
+    for call in [c, d, a, b, entry] {
+        run.finish(call, 200);
+    }
+    assert_eq!(
+        tree(&run.collect().await),
+        expected(&[
+            ("shop", None, Link::Certain),
+            ("a", Some(0), Link::Inferred),
+            ("b", Some(0), Link::Inferred),
+            ("c", Some(1), Link::Inferred),
+            ("d", Some(2), Link::Inferred),
+        ])
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn several_possible_parents_are_reported_as_ambiguous() {
+    let registry = registry();
+    let run = Run::begin(&registry, plan("none"));
+    let entry = run.enter("shop");
+    let (a, b) = (run.call(entry, "a"), run.call(entry, "b"));
+    let c = run.stray(entry, &service(), spans(0, 0), "c");
+    for call in [c, a, b, entry] {
+        run.finish(call, 200);
+    }
+    let recorded = run.collect().await;
+    assert_eq!(
+        tree(&recorded)[3],
+        ("c".to_owned(), Some(2), Link::Ambiguous)
+    );
+    assert_eq!(recorded.doubtful().collect::<Vec<_>>(), [place(c)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_no_open_call_could_have_made_is_an_orphan() {
+    let registry = registry();
+    let run = Run::begin(&registry, plan("none"));
+    let entry = run.enter("shop");
+    // The only caller it could have had is not open.
+    let early = run.stray(entry, &called_by("cart"), spans(0, 0), "a");
+    run.finish(early, 200);
+    run.finish(entry, 200);
+    let late = run.stray(entry, &service(), spans(0, 0), "b");
+    run.finish(late, 200);
+    // A stamp of a call that never was.
+    let forged = run.arrive(Parent::Known(CallId(99)), "c", vec![]);
+    run.finish(forged, 200);
+    let recorded = run.collect().await;
+    let orphans: Vec<CallId> = recorded.doubtful().collect();
+    assert_eq!(orphans, [place(early), place(late), place(forged)]);
+    for orphan in orphans {
+        assert_eq!(recorded.detail(orphan).link, Link::Orphan);
+        assert_eq!(recorded.trace.call(orphan).parent, None);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_callee_that_never_saw_its_call_made_none() {
+    let registry = registry();
+    let run = Run::begin(&registry, plan("shop GET / > a GET / = hang"));
+    let entry = run.enter("shop");
+    let a = run.call(entry, "a");
+    assert!(a.fault.is_some());
+    let b = run.stray(entry, &service(), spans(0, 0), "b");
+    run.finish(b, 200);
+    run.finish(a, 504);
+    run.finish(entry, 200);
+    let recorded = run.collect().await;
+    assert_eq!(
+        tree(&recorded)[2],
+        ("b".to_owned(), Some(0), Link::Inferred)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_arrival_reported_twice_is_answered_the_same_and_counted_once() {
+    let registry = registry();
+    let run = Run::begin(&registry, plan("shop GET / > cart GET / = 503"));
+    let entry = run.enter("shop");
+    let claim = Claim {
+        execution: run.id,
+        parent: Parent::Known(place(entry)),
+    };
+    let arrival: Arrival = arrival(claim, "cart", vec![]);
+    let first = run.try_arrive(arrival.clone()).unwrap();
+    let second = run.try_arrive(arrival.clone()).unwrap();
+    assert_eq!(first, second);
+    assert!(first.fault.is_some());
+    run.finish(first, 503);
+    assert_eq!(run.try_arrive(arrival), Ok(first), "even after its end");
+    run.finish(entry, 200);
+    let recorded = run.collect().await;
+    assert_eq!(recorded.trace.calls().len(), 2);
+    assert!(recorded.quiet);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_of_two_endings_is_the_one() {
+    let registry = registry();
+    let run = Run::begin(&registry, plan("none"));
+    let entry = run.enter("shop");
+    run.finish(entry, 200);
+    run.finish(entry, 500);
+    // Neither of a call that never was.
+    let nobody = CallKey {
+        call: Some(CallId(7)),
+        ..entry.key
+    };
+    run.end(nobody, ending(500));
+    let recorded = run.collect().await;
+    assert_eq!(recorded.trace.final_reply(), Some(Reply::Status(200)));
+    assert!(recorded.quiet);
+}
+
+#[test]
+fn what_enters_at_a_worker_belongs_to_its_execution() {
+    let registry = registry();
+    let one = Run::begin(&registry, world::plan_for(1));
+    let two = Run::begin(&registry, world::plan_for(2));
+    for (origin, run) in [(worker(1), &one), (worker(2), &two)] {
+        let claim = registry.recognise(&[], &origin).expect("the worker's");
+        assert_eq!((claim.execution, claim.parent), (run.id, Parent::Entry));
+    }
+    assert_eq!(registry.recognise(&[], &worker(3)), None);
+    assert_eq!(registry.recognise(&[], &service()), None);
+}
+
+#[test]
+fn a_stamp_wins_over_the_place_and_the_first_known_clue_over_the_others() {
+    let registry = registry();
+    let one = Run::begin(&registry, world::plan_for(1));
+    let two = Run::begin(&registry, world::plan_for(2));
+    let (in_one, in_two) = (one.enter("shop"), two.enter("shop"));
+    let claim = |clues: &[Clue]| registry.recognise(clues, &worker(1)).unwrap();
+    let foreign = Clue::Trace(TraceKey(1), spans(0, 0));
+    let stamp = Clue::Stamp(in_two.key);
+    let trace = Clue::Trace(in_one.trace, spans(0, 0));
+    assert_eq!(claim(&[foreign, stamp, trace]).execution, two.id);
+    assert_eq!(claim(&[stamp]).parent, Parent::Known(place(in_two)));
+    assert_eq!(claim(&[trace, stamp]).execution, one.id);
+    assert_eq!(claim(&[foreign]).execution, one.id);
+    // A stamp without a call: the scenario named its execution itself.
+    let named = CallKey {
+        execution: two.id,
+        call: None,
+    };
+    assert_eq!(claim(&[Clue::Stamp(named)]).parent, Parent::Entry);
+}
+
+#[test]
+fn trace_ids_that_entry_calls_bring_are_known_from_then_on() {
+    let registry = registry();
+    let run = Run::begin(&registry, plan("none"));
+    let own = Clue::Trace(TraceKey(42), spans(0, 0));
+    assert_eq!(registry.recognise(&[own], &service()), None);
+    run.arrive(Parent::Entry, "shop", vec![own]);
+    let claim = registry.recognise(&[own], &service()).unwrap();
+    assert_eq!(claim.execution, run.id);
+    // The same id in a later execution means the later one.
+    let later = Run::begin(&registry, plan("none"));
+    later.arrive(Parent::Entry, "shop", vec![own]);
+    let claim = registry.recognise(&[own], &service()).unwrap();
+    assert_eq!(claim.execution, later.id);
+    registry.end(run.id);
+    assert!(registry.recognise(&[own], &service()).is_some());
+    registry.end(later.id);
+    assert_eq!(registry.recognise(&[own], &service()), None);
+}
+
+impl Run<'_> {
+    /// Ends these calls and says how each call's parent was found.
+    async fn collect_links(&self, open: &[murphy_registry::Decision]) -> Vec<Link> {
+        for call in open {
+            now(self.registry.finish(call.key, ending(200)));
+        }
+        let recorded = self.collect().await;
+        recorded.details.iter().map(|detail| detail.link).collect()
+    }
+}

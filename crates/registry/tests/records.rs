@@ -1,0 +1,148 @@
+//! What a record says beyond the trace: spacing, overlap, who gave up, which
+//! planned faults never landed.
+//!
+//! A record without proof of landing would count a fault that was armed as
+//! one that happened.
+
+mod world;
+
+use std::time::Duration;
+
+use murphy_model::{CallId, Reply};
+use murphy_registry::{Ending, Organic};
+use tokio::time::sleep;
+use world::{Run, ending, place, plan, registry};
+
+const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+#[tokio::test(start_paused = true)]
+async fn attempts_are_spaced_from_the_end_of_one_to_the_arrival_of_the_next() {
+    let registry = registry();
+    let run = Run::begin(&registry, plan("none"));
+    sleep(ms(3)).await;
+    let entry = run.enter("shop");
+    let mut attempts = Vec::new();
+    for backoff in [100, 200, 400] {
+        let attempt = run.call(entry, "cart");
+        attempts.push(attempt);
+        sleep(ms(10)).await;
+        let ending = Ending {
+            took: ms(10),
+            ..ending(503)
+        };
+        run.end(attempt.key, ending);
+        // Something else in between is no attempt.
+        run.finish(run.call(entry, "log"), 200);
+        sleep(ms(backoff)).await;
+    }
+    run.finish(entry, 503);
+    let recorded = run.collect().await;
+    assert_eq!(recorded.spacing(place(attempts[0])), [ms(100), ms(200)]);
+    assert_eq!(recorded.spacing(place(attempts[2])), [ms(100), ms(200)]);
+    assert_eq!(recorded.spacing(place(entry)), []);
+    let second = recorded.detail(place(attempts[1]));
+    assert_eq!((second.arrived, second.finished), (ms(113), Some(ms(123))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn siblings_under_way_together_overlap() {
+    let registry = registry();
+    let run = Run::begin(&registry, plan("none"));
+    let entry = run.enter("shop");
+    let first = run.call(entry, "a");
+    run.finish(first, 200);
+    let (b, c) = (run.call(entry, "b"), run.call(entry, "c"));
+    let below = run.call(b, "d");
+    run.finish(below, 200);
+    run.finish(b, 200);
+    let last = run.call(entry, "e");
+    for call in [c, last, entry] {
+        run.finish(call, 200);
+    }
+    let recorded = run.collect().await;
+    let overlapping = |call| recorded.overlapping(place(call)).collect::<Vec<CallId>>();
+    assert_eq!(overlapping(first), []);
+    assert_eq!(overlapping(b), [place(c)]);
+    assert_eq!(overlapping(c), [place(b), place(last)]);
+    assert_eq!(overlapping(last), [place(c)]);
+    assert_eq!(overlapping(below), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn planned_faults_that_took_no_effect_are_not_exercised() {
+    let faults = "shop GET / > a GET / = 503, shop GET / > b GET / = after:malformed, shop GET / > c GET / = 500, ** > d #* = 500";
+    let registry = registry();
+    let run = Run::begin(&registry, plan(faults));
+    let entry = run.enter("shop");
+    run.finish(run.call(entry, "a"), 503);
+    let nothing_to_spoil = Ending {
+        landed: false,
+        ..ending(204)
+    };
+    run.end(run.call(entry, "b").key, nothing_to_spoil);
+    // Every attempt is meant; that one landed is enough.
+    run.end(run.call(entry, "d").key, nothing_to_spoil);
+    run.finish(run.call(entry, "d"), 500);
+    run.finish(entry, 200);
+    let recorded = run.collect().await;
+    let missed: Vec<String> = recorded
+        .not_exercised(&faults.parse().unwrap())
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(
+        missed,
+        [
+            "shop GET / > b GET / = after:malformed",
+            "shop GET / > c GET / = 500",
+        ]
+    );
+    let landed: Vec<Option<bool>> = recorded.details.iter().map(|d| d.landed).collect();
+    assert_eq!(
+        landed,
+        [None, Some(true), Some(false), Some(false), Some(true)]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_calls_that_have_not_ended_only_those_that_never_reach_their_callee_have_landed() {
+    for (mode, missing) in [("hang", 0), ("after:hang", 1)] {
+        let faults = format!("shop GET / > a GET / = {mode}");
+        let registry = registry();
+        let run = Run::begin(&registry, plan(&faults));
+        let entry = run.enter("shop");
+        run.call(entry, "a");
+        let recorded = run.collect().await;
+        assert!(!recorded.quiet);
+        let not_exercised = recorded.not_exercised(&faults.parse().unwrap());
+        assert_eq!(not_exercised.len(), missing, "{mode}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_that_gave_up_and_a_callee_that_failed_are_told_apart() {
+    let registry = registry();
+    let run = Run::begin(&registry, plan("none"));
+    let entry = run.enter("shop");
+    let (slow, down) = (run.call(entry, "slow"), run.call(entry, "down"));
+    let gave_up = Ending {
+        reply: Reply::TimedOut,
+        gave_up: true,
+        took: ms(250),
+        ..ending(0)
+    };
+    let refused = Ending {
+        organic: Some(Organic::Refused),
+        ..ending(502)
+    };
+    run.end(slow.key, gave_up);
+    run.end(down.key, refused);
+    run.finish(entry, 200);
+    let recorded = run.collect().await;
+    let (slow, down) = (recorded.detail(place(slow)), recorded.detail(place(down)));
+    assert_eq!((slow.gave_up, slow.organic), (Some(ms(250)), None));
+    assert_eq!((down.gave_up, down.organic), (None, Some(Organic::Refused)));
+    assert_eq!((slow.landed, down.landed), (None, None));
+}
