@@ -1,0 +1,169 @@
+//! The way of one request through a proxy.
+//!
+//! Owns the decision what to do with it: pass it on untouched, record it, or
+//! fail it. How that is done on the wire is the protocol engine's business
+//! (`Exchange`), how a failure looks is in `outcomes`.
+
+use murphy_model::Interface;
+use murphy_registry::{Arrival, Claim, Clue, Decision, Organic, Parent};
+
+use crate::carriers::Stamp;
+use crate::door::Door;
+use crate::exchange::{Canned, Exchange, Failure, Gone, Head, Prefix, Reading};
+use crate::headers::Headers;
+use crate::settings::CALL_SITE;
+use crate::watch::Watch;
+use crate::{grpc, outcomes};
+
+/// Sees one request through.
+pub(crate) async fn handle<E: Exchange>(door: &Door, exchange: &mut E) {
+    match claim(door, exchange) {
+        None => pass(exchange).await,
+        Some((claim, clues)) => {
+            // A caller that goes away before its request is complete has made
+            // no call yet.
+            let _: Result<(), Gone> = interest(door, exchange, claim, clues).await;
+        }
+    }
+}
+
+/// Whose request it is, if it is of a live execution and not spared.
+fn claim<E: Exchange>(door: &Door, exchange: &E) -> Option<(Claim, Vec<Clue>)> {
+    if door.control.idle() {
+        return None;
+    }
+    let clues = door.settings.carriers.read(exchange.headers());
+    let claim = door.control.recognise(&clues, &door.origin)?;
+    let (path, _) = split_target(exchange.asked().target);
+    let spared = door.settings.spared.iter().any(|spared| spared == path);
+    (!spared).then_some((claim, clues))
+}
+
+/// Nobody's request: streamed as it is.
+async fn pass<E: Exchange>(exchange: &mut E) {
+    match exchange.forward().await {
+        Ok(_) => exchange.relay(None).await,
+        Err(Failure::Gone) => {}
+        Err(Failure::Callee(organic)) => {
+            let grpc = is_grpc(exchange.headers());
+            let (answer, _) = no_answer(organic, grpc);
+            let _ = exchange.respond(answer).await;
+        }
+    }
+}
+
+/// A request of a live execution: named, stamped, maybe failed, recorded.
+async fn interest<E: Exchange>(
+    door: &Door,
+    exchange: &mut E,
+    claim: Claim,
+    clues: Vec<Clue>,
+) -> Result<(), Gone> {
+    let grpc = is_grpc(exchange.headers());
+    let entry = claim.parent == Parent::Entry;
+    let body = exchange.read_body(reading(door, grpc)).await?;
+    let arrival = arrival(door, exchange, claim, clues, body, grpc);
+    let Ok(decision) = door.control.arrive(arrival).get().await else {
+        pass(exchange).await;
+        return Ok(());
+    };
+    let mut watch = Watch::new(door.control.clone(), decision.key, grpc);
+    stamp(door, exchange, &decision, entry);
+    match decision.fault {
+        None => deliver(exchange, &mut watch, grpc).await,
+        Some(mode) => outcomes::play(door, exchange, &mut watch, mode, grpc).await,
+    }
+    Ok(())
+}
+
+fn reading(door: &Door, grpc: bool) -> Reading {
+    Reading {
+        limit: door.settings.body_limit,
+        patience: door.settings.body_patience,
+        one_message: grpc,
+    }
+}
+
+fn arrival<E: Exchange>(
+    door: &Door,
+    exchange: &E,
+    claim: Claim,
+    clues: Vec<Clue>,
+    body: Prefix,
+    grpc: bool,
+) -> Arrival {
+    let asked = exchange.asked();
+    let (path, query) = split_target(asked.target);
+    let interface = match grpc {
+        true => grpc::interface(path),
+        false => Interface::http(asked.method, path),
+    };
+    Arrival {
+        id: fastrand::u64(..),
+        claim,
+        destination: door.service.clone(),
+        interface,
+        query: query.to_owned(),
+        body: message(body.bytes, grpc),
+        body_cut: body.cut,
+        site: exchange.headers().text(CALL_SITE).map(str::to_owned),
+        clues,
+    }
+}
+
+/// The first message of a gRPC call without its prefix; any other body whole.
+fn message(body: bytes::Bytes, grpc: bool) -> bytes::Bytes {
+    match grpc && body.len() >= grpc::PREFIX {
+        true => body.slice(grpc::PREFIX..),
+        false => body,
+    }
+}
+
+fn stamp<E: Exchange>(door: &Door, exchange: &mut E, decision: &Decision, entry: bool) {
+    let headers = exchange.headers_mut();
+    headers.remove(CALL_SITE);
+    let stamp = Stamp {
+        key: decision.key,
+        trace: decision.trace,
+        entry,
+    };
+    door.settings.carriers.stamp(headers, &stamp);
+}
+
+/// Passes a call on and records what comes of it.
+pub(crate) async fn deliver<E: Exchange>(exchange: &mut E, watch: &mut Watch, grpc: bool) {
+    if forward(exchange, watch, grpc).await.is_some() {
+        exchange.relay(Some(watch)).await;
+    }
+}
+
+/// Forwards a call; `None`, with the call at its end, if no answer came.
+pub(crate) async fn forward<E: Exchange>(
+    exchange: &mut E,
+    watch: &mut Watch,
+    grpc: bool,
+) -> Option<Head> {
+    match exchange.forward().await {
+        Ok(head) => return Some(head),
+        Err(Failure::Gone) => watch.gave_up().await,
+        Err(Failure::Callee(organic)) => {
+            let (answer, reply) = no_answer(organic, grpc);
+            watch.failed(organic, reply).await;
+            let _ = exchange.respond(answer).await;
+        }
+    }
+    None
+}
+
+fn is_grpc(headers: &impl Headers) -> bool {
+    headers.first("content-type").is_some_and(grpc::is_grpc)
+}
+
+fn split_target(target: &str) -> (&str, &str) {
+    target.split_once('?').unwrap_or((target, ""))
+}
+
+/// What a caller gets when the callee gave no answer, and how it reads.
+fn no_answer(organic: Organic, grpc: bool) -> (Canned, murphy_model::Reply) {
+    outcomes::organic(organic, grpc)
+}

@@ -1,0 +1,188 @@
+//! `baggage`: our own member in the list of W3C Baggage.
+//!
+//! Owns the list's rules. Stacks encode its values anew, cut its properties
+//! or drop it altogether, so ours is written in characters nobody escapes and
+//! read as if somebody had. It travels without a `traceparent`.
+
+use std::fmt;
+
+use murphy_registry::{CallKey, Clue};
+
+use super::list::{KEY, each_member, find_member, key_and_value};
+use super::{Carrier, Stamp, percent};
+use crate::headers::Headers;
+
+const HEADER: &str = "baggage";
+
+/// The most members stacks take; the standard promises only 64.
+const MEMBERS: usize = 180;
+
+/// The most bytes stacks take, and the standard promises.
+const LENGTH: usize = 8192;
+
+/// The longest text of a call's name.
+const LONGEST_NAME: usize = "0123456789abcdef-12345678".len();
+
+/// The carrier `baggage`.
+#[derive(Clone, Copy, Debug)]
+pub struct Baggage;
+
+impl fmt::Display for Baggage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(HEADER)
+    }
+}
+
+impl Carrier for Baggage {
+    fn read(&self, headers: &dyn Headers, clues: &mut Vec<Clue>) {
+        clues.extend(find_member(headers, HEADER, ours).map(Clue::Stamp));
+    }
+
+    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp) {
+        let list = with_others(format!("{KEY}={}", stamp.key), headers);
+        headers.set(HEADER, &list);
+    }
+}
+
+fn ours(member: &[u8]) -> Option<CallKey> {
+    let (_, value) = key_and_value(member).filter(|_| is_ours(member))?;
+    let ends = |byte: &u8| *byte == b';' || byte.is_ascii_whitespace();
+    let (mut text, mut length) = ([0; LONGEST_NAME], 0);
+    for byte in percent::decoded(value.trim_ascii()).take_while(|byte| !ends(byte)) {
+        *text.get_mut(length)? = byte;
+        length += 1;
+    }
+    std::str::from_utf8(&text[..length]).ok()?.parse().ok()
+}
+
+fn is_ours(member: &[u8]) -> bool {
+    let end = member.iter().position(|byte| matches!(byte, b'=' | b';'));
+    let key = &member[..end.unwrap_or(member.len())];
+    key.trim_ascii() == KEY.as_bytes()
+}
+
+/// The list with our member first and as many of the others as may be.
+fn with_others(ours: String, headers: &dyn Headers) -> String {
+    let (mut list, mut members) = (ours, 1);
+    let mut full = false;
+    each_member(headers, HEADER, &mut |member| {
+        if full || is_ours(member) {
+            return;
+        }
+        let before = list.len();
+        list.push(',');
+        percent::push_ascii(&mut list, member);
+        members += 1;
+        // From the first that is too much on, all are dropped.
+        full = list.len() > LENGTH || members > MEMBERS;
+        if full {
+            list.truncate(before);
+        }
+    });
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{HOP, KEY, KEY_TEXT, only, read, stamped};
+    use super::*;
+
+    fn ours_in(lines: &[&str]) -> Vec<Clue> {
+        let lines: Vec<(&str, &str)> = lines.iter().map(|line| (HEADER, *line)).collect();
+        read(&Baggage, &lines)
+    }
+
+    fn others_of(lines: &[&str]) -> String {
+        let lines: Vec<(&str, &str)> = lines.iter().map(|line| (HEADER, *line)).collect();
+        let headers = stamped(&Baggage, &lines, &HOP);
+        let list = only(&headers, HEADER);
+        assert!(
+            list.len() <= 8192 && list.split(',').count() <= 180,
+            "{list}"
+        );
+        let others = list.strip_prefix(&format!("murphy={KEY_TEXT}")).unwrap();
+        others.strip_prefix(',').unwrap_or(others).to_owned()
+    }
+
+    #[test]
+    fn our_member_is_read_however_it_was_encoded_and_wherever_it_is() {
+        let cases: [&[&str]; 10] = [
+            &["murphy=00000000000000ab-2"],
+            &["murphy=00000000000000ab%2D2"],
+            &["murphy=00000000000000ab%2d2"],
+            &["murphy=%30000000000000%30ab-2"],
+            &["user=alice;p=1,murphy=00000000000000ab-2;p=1"],
+            &["murphy=00000000000000ab-2%3Bp%3D1"],
+            &["murphy = 00000000000000ab-2 ; p = 1"],
+            &["a=1", "b=2, murphy=00000000000000ab-2 ,c=3"],
+            &["murphy=x,murphy=00000000000000ab-2"],
+            &["murphy;p=1,=,murphy=00000000000000ab-2"],
+        ];
+        for lines in cases {
+            assert_eq!(ours_in(lines), [Clue::Stamp(KEY)], "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_ours_is_not() {
+        for line in [
+            "",
+            "murphy",
+            "murphy=",
+            "murphy=%",
+            "murphy=é",
+            "a=1;murphy=00000000000000ab-2",
+            "Murphy=00000000000000ab-2",
+            "murphy=00000000000000ab-123456789",
+            "murphy=00000000000000ab-00000000000000000000000000000000002",
+        ] {
+            assert_eq!(ours_in(&[line]), [], "{line}");
+        }
+    }
+
+    #[test]
+    fn the_members_of_others_stay_as_they_are_and_in_order() {
+        let cases: [(&[&str], &str); 6] = [
+            (&[], ""),
+            (
+                &["user=alice;p=1,sentry-trace_id=a%20b"],
+                "user=alice;p=1,sentry-trace_id=a%20b",
+            ),
+            (&["a = 1 ; p , b=2", "c=3"], "a = 1 ; p,b=2,c=3"),
+            (
+                &["b=1,murphy=x;p=1", "a=2,murphy ;q, murphy=y", "a=3"],
+                "b=1,a=2,a=3",
+            ),
+            (&["flag,empty=", ",,x"], "flag,empty=,x"),
+            // No header map could hold it otherwise.
+            (&["name=é"], "name=%C3%A9"),
+        ];
+        for (lines, others) in cases {
+            assert_eq!(others_of(lines), others, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn of_too_many_members_the_last_are_dropped() {
+        let members = |n: usize| -> Vec<String> { (0..n).map(|i| format!("k{i}=v")).collect() };
+        assert_eq!(
+            others_of(&[&members(179).join(",")]),
+            members(179).join(",")
+        );
+        assert_eq!(
+            others_of(&[&members(300).join(",")]),
+            members(179).join(",")
+        );
+    }
+
+    #[test]
+    fn of_too_long_a_list_the_end_is_dropped() {
+        let ours = format!("murphy={KEY_TEXT}").len();
+        let member = |length: usize| format!("k={}", "x".repeat(length - 2));
+        let exact = member(8192 - ours - 1);
+        assert_eq!(others_of(&[&exact]), exact);
+        assert_eq!(others_of(&[&format!("{exact}x"), "a=1"]), "");
+        let list = ["a=1".to_owned(), member(5000), member(5000), "b=2".into()].join(",");
+        assert_eq!(others_of(&[&list]), format!("a=1,{}", member(5000)));
+    }
+}

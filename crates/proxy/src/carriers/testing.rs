@@ -1,0 +1,88 @@
+//! What the tests of carriers share.
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use murphy_model::CallId;
+use murphy_registry::{CallKey, Clue, ExecutionId, SpanId, Spans, TraceKey};
+
+use super::{Carrier, Stamp};
+use crate::headers::Headers;
+
+/// `KEY`, as it is written.
+pub(super) const KEY_TEXT: &str = "00000000000000ab-2";
+
+pub(super) const KEY: CallKey = CallKey {
+    execution: ExecutionId(0xab),
+    call: Some(CallId(2)),
+};
+
+/// Another call of the same execution, as it is written.
+pub(super) const OTHER_TEXT: &str = "00000000000000ab-7";
+
+pub(super) const TRACE: TraceKey = TraceKey(0x1111_2222_3333_4444_5555_6666_7777_8888);
+
+pub(super) const TRACE_TEXT: &str = "11112222333344445555666677778888";
+
+/// What the scenario itself sends is stamped so.
+pub(super) const ENTRY: Stamp = Stamp {
+    key: KEY,
+    trace: TRACE,
+    entry: true,
+};
+
+/// What a service sends is stamped so.
+pub(super) const HOP: Stamp = Stamp {
+    entry: false,
+    ..ENTRY
+};
+
+/// A trace clue.
+pub(super) fn trace(trace: u128, own: u64, parent: u64) -> Clue {
+    let span = |span: u64| (span != 0).then_some(SpanId(span));
+    let spans = Spans {
+        own: span(own),
+        parent: span(parent),
+    };
+    Clue::Trace(TraceKey(trace), spans)
+}
+
+/// Headers with these lines.
+pub(super) fn headers(lines: &[(&'static str, &str)]) -> HeaderMap {
+    let line = |(name, value): &(&'static str, &str)| {
+        let value = HeaderValue::from_bytes(value.as_bytes()).expect("a header's value");
+        (HeaderName::from_static(name), value)
+    };
+    let mut map = HeaderMap::new();
+    for (name, value) in lines.iter().map(line) {
+        map.append(name, value);
+    }
+    map
+}
+
+/// What a carrier reads in these lines.
+pub(super) fn read(carrier: &dyn Carrier, lines: &[(&'static str, &str)]) -> Vec<Clue> {
+    read_from(carrier, &headers(lines))
+}
+
+/// What a carrier reads in these headers.
+pub(super) fn read_from(carrier: &dyn Carrier, headers: &HeaderMap) -> Vec<Clue> {
+    let mut clues = Vec::new();
+    carrier.read(headers, &mut clues);
+    clues
+}
+
+/// These lines after a carrier has stamped them.
+pub(super) fn stamped(
+    carrier: &dyn Carrier,
+    lines: &[(&'static str, &str)],
+    stamp: &Stamp,
+) -> HeaderMap {
+    let mut headers = headers(lines);
+    carrier.stamp(&mut headers, stamp);
+    headers
+}
+
+/// The only value of a header, "-" if there is none.
+pub(super) fn only<'h>(headers: &'h HeaderMap, name: &str) -> &'h str {
+    assert!(headers.get_all(name).iter().count() <= 1, "{headers:?}");
+    headers.text(name).unwrap_or("-")
+}

@@ -1,0 +1,32 @@
+//! Connecting to a service.
+
+use std::io::{self, ErrorKind};
+
+use murphy_registry::Organic;
+use tokio::net::TcpStream;
+
+use crate::door::Door;
+
+/// A fresh connection to the service behind a door.
+pub(crate) async fn connect(door: &Door) -> Result<TcpStream, Organic> {
+    let connecting = TcpStream::connect(&*door.upstream);
+    match tokio::time::timeout(door.settings.connect_timeout, connecting).await {
+        Err(_) => Err(Organic::ConnectTimedOut),
+        Ok(Err(error)) => Err(organic(&error)),
+        Ok(Ok(stream)) => {
+            // Requests are written whole: waiting for more to send with them
+            // only costs time.
+            let _ = stream.set_nodelay(true);
+            Ok(stream)
+        }
+    }
+}
+
+fn organic(error: &io::Error) -> Organic {
+    match error.kind() {
+        ErrorKind::ConnectionRefused => Organic::Refused,
+        ErrorKind::TimedOut => Organic::ConnectTimedOut,
+        ErrorKind::ConnectionReset => Organic::Reset,
+        _ => Organic::Unreachable,
+    }
+}

@@ -1,0 +1,29 @@
+//! A door: one listener of one worker thread, with all that serving it takes.
+//!
+//! Owns what the two protocol engines share: whose traffic comes in here,
+//! where it goes, and the connections kept open to the service.
+
+use std::sync::Arc;
+
+use murphy_registry::{Control, Origin};
+
+use crate::settings::Settings;
+use crate::{h1, h2};
+
+/// One listener of one worker thread.
+pub(crate) struct Door {
+    /// The service behind it.
+    pub(crate) service: Arc<str>,
+    /// Where the service listens, `host:port`.
+    pub(crate) upstream: Arc<str>,
+    /// Whose traffic comes in here.
+    pub(crate) origin: Origin,
+    /// The control plane.
+    pub(crate) control: Arc<dyn Control>,
+    /// What is set.
+    pub(crate) settings: Arc<Settings>,
+    /// HTTP/1.1 connections to the service.
+    pub(crate) h1: h1::Pool,
+    /// HTTP/2 connections to the service.
+    pub(crate) h2: h2::Pool,
+}

@@ -1,0 +1,149 @@
+//! Sending a request to the callee, and waiting for the head of its answer.
+//!
+//! Owns which connection is used, when a request may be sent a second time,
+//! and what happens to interim answers.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+
+use murphy_registry::Organic;
+use tokio::net::TcpStream;
+
+use super::answer::{AnswerHead, NotHttp};
+use super::body::Body;
+use super::exchange::{Answer, H1};
+use super::framing::Framing;
+use super::head::may_end;
+use crate::connect::connect;
+use crate::exchange::{Failure, Head};
+
+impl H1<'_> {
+    /// Sends the request and waits for the head of the answer.
+    pub(super) async fn ask_callee(&mut self) -> Result<Head, Failure> {
+        if let Err(malformed) = self.upload.scan(&self.connection.inbound) {
+            return Err(self.stop(malformed.into()).await.into());
+        }
+        if self.flooded {
+            return Err(Failure::Gone);
+        }
+        self.render_head();
+        if let Some(kept) = self.door.h1.take() {
+            match self.ask(kept).await {
+                Err(Failure::Callee(_)) if self.may_ask_again() => {}
+                answered => return answered,
+            }
+        }
+        let fresh = self.connect().await?;
+        self.ask(fresh).await
+    }
+
+    /// A kept connection can be closed by the callee while the request is
+    /// under way. Then it has not been served, as far as anyone can tell; but
+    /// only where serving it twice does no harm can it be sent again.
+    fn may_ask_again(&self) -> bool {
+        !self.heard && self.upload.is_kept() && self.connection.head.is_idempotent()
+    }
+
+    fn render_head(&mut self) {
+        self.connection.rendered.clear();
+        if self.connection.head.is_changed() {
+            self.connection.head.render(&mut self.connection.rendered);
+        }
+    }
+
+    async fn connect(&mut self) -> Result<TcpStream, Failure> {
+        let mut connecting = pin!(connect(self.door));
+        let connected = poll_fn(|cx| match connecting.as_mut().poll(cx) {
+            Poll::Ready(connected) => Poll::Ready(Ok(connected)),
+            Poll::Pending => match self.poll_caller(cx) {
+                Err(stopped) => Poll::Ready(Err(stopped)),
+                Ok(()) => Poll::Pending,
+            },
+        });
+        match connected.await {
+            Ok(connected) => connected.map_err(Failure::Callee),
+            Err(stopped) => Err(self.stop(stopped).await.into()),
+        }
+    }
+
+    async fn ask(&mut self, callee: TcpStream) -> Result<Head, Failure> {
+        let replaced = match self.connection.rendered.is_empty() {
+            true => 0,
+            false => self.connection.head.len(),
+        };
+        self.upload.begin(replaced);
+        self.connection.outbound.clear();
+        self.heard = false;
+        self.callee = Some(callee);
+        let asked = self.wait_for_head().await;
+        if asked.is_err() {
+            self.callee = None;
+        }
+        asked
+    }
+
+    async fn wait_for_head(&mut self) -> Result<Head, Failure> {
+        let limit = self.door.settings.head_limit;
+        let mut known = 0;
+        loop {
+            let read = match self.hear(limit).await? {
+                Ok(0) | Err(_) if known == 0 => return Err(Failure::Callee(Organic::Reset)),
+                Ok(0) | Err(_) => return Err(Failure::Callee(Organic::BrokenAnswer)),
+                Ok(read) => read,
+            };
+            debug_assert!(read > 0);
+            while let Some(head) = self.read_head(known)? {
+                known = 0;
+                if !head.is_interim() {
+                    return Ok(self.accept(head));
+                }
+                self.pass_interim(&head).await?;
+            }
+            known = self.connection.outbound.len();
+            if known >= limit {
+                return Err(Failure::Callee(Organic::NotHttp));
+            }
+        }
+    }
+
+    fn read_head(&self, known: usize) -> Result<Option<AnswerHead>, Failure> {
+        let bytes = self.connection.outbound.held();
+        if bytes.is_empty() || (known > 0 && !may_end(bytes, known)) {
+            return Ok(None);
+        }
+        let read = AnswerHead::read(bytes, self.connection.head.method());
+        read.map_err(|NotHttp| Failure::Callee(Organic::NotHttp))
+    }
+
+    /// Passes a 1xx on, but for the `100 Continue` that the caller has already
+    /// had from us.
+    async fn pass_interim(&mut self, head: &AnswerHead) -> Result<(), Failure> {
+        let is_continue = head.status == 100;
+        self.continued |= is_continue;
+        if is_continue && std::mem::take(&mut self.continued_by_us) {
+            self.connection.outbound.consume(head.len);
+            return Ok(());
+        }
+        self.write_heard(head.len).await?;
+        Ok(())
+    }
+
+    fn accept(&mut self, head: AnswerHead) -> Head {
+        let shown = Head {
+            status: head.status,
+            length: match head.framing {
+                Framing::Length(length) => Some(length),
+                _ => None,
+            },
+            grpc_status: head.grpc_status.clone(),
+        };
+        self.answer = Some(Answer {
+            body: Body::new(head.framing),
+            head,
+            head_bytes: Vec::new(),
+            trailers: Vec::new(),
+        });
+        shown
+    }
+}

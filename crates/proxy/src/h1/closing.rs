@@ -1,0 +1,55 @@
+//! The ends of a caller's connection.
+//!
+//! Owns the difference between a close and a reset. Linux turns a close into
+//! a reset when bytes have come that nobody read, and the caller may then
+//! lose an answer it was sent; so those bytes are read first.
+
+use std::future::poll_fn;
+use std::time::Duration;
+
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+
+use super::buffer::{Buffer, LARGE};
+
+/// How long a caller gets to notice that nothing more will come.
+const LINGER_TIME: Duration = Duration::from_secs(1);
+
+/// How much it may still send.
+const LINGER_LIMIT: usize = 1024 * 1024;
+
+/// What becomes of a caller's connection after an exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Then {
+    /// The next request is served.
+    Next,
+    /// It is closed.
+    Close,
+    /// It is closed, and what the caller still sends is read before.
+    Linger,
+    /// It is reset.
+    Reset,
+}
+
+/// Says that nothing more will come, and reads what the caller still sends.
+pub(super) async fn linger(mut caller: TcpStream, mut inbound: Buffer) {
+    if caller.shutdown().await.is_err() {
+        return;
+    }
+    let drain = async {
+        let mut read = 0;
+        while read < LINGER_LIMIT {
+            inbound.clear();
+            match poll_fn(|cx| inbound.poll_fill(cx, &mut caller, LARGE)).await {
+                Ok(0) | Err(_) => break,
+                Ok(count) => read += count,
+            }
+        }
+    };
+    let _ = tokio::time::timeout(LINGER_TIME, drain).await;
+}
+
+/// Closes with a reset.
+pub(super) fn reset(caller: TcpStream) {
+    let _ = caller.set_zero_linger();
+}

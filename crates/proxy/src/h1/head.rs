@@ -1,0 +1,522 @@
+//! The head of a request, kept as it came.
+//!
+//! Owns the raw bytes and where the lines are in them. Changes are noted
+//! beside the lines and take effect only in what is forwarded, so that a head
+//! nobody changed passes byte by byte, and the rest of a changed one as well.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+use super::framing::{BadFraming, Fields, Framing, tokens};
+use crate::headers::Headers;
+
+/// How many lines a head may have: more than any sensible message.
+pub(super) const LINES_LIMIT: usize = 256;
+
+/// A head that is not served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BadHead {
+    /// Too many lines.
+    TooLong,
+    /// Not HTTP/1, or framed so that others could read it differently.
+    Malformed,
+}
+
+impl From<httparse::Error> for BadHead {
+    fn from(error: httparse::Error) -> Self {
+        match error {
+            httparse::Error::TooManyHeaders => BadHead::TooLong,
+            _ => BadHead::Malformed,
+        }
+    }
+}
+
+impl From<BadFraming> for BadHead {
+    fn from(BadFraming: BadFraming) -> Self {
+        BadHead::Malformed
+    }
+}
+
+/// The head of one request. Its memory is used again for the next.
+pub(super) struct RequestHead {
+    bytes: Vec<u8>,
+    method: Range<usize>,
+    target: Range<usize>,
+    lines: Vec<Line>,
+    added: Vec<(String, String)>,
+    changed: bool,
+    framing: Framing,
+    persists: bool,
+    http_1_0: bool,
+    expects_continue: bool,
+    asks_for_h2c: bool,
+}
+
+struct Line {
+    name: Range<usize>,
+    value: Range<usize>,
+    now: Now,
+}
+
+/// What a line is when it is forwarded.
+enum Now {
+    AsItCame,
+    Set(String),
+    Removed,
+}
+
+impl RequestHead {
+    /// No head yet.
+    pub(super) fn new() -> Self {
+        RequestHead {
+            bytes: Vec::new(),
+            method: 0..0,
+            target: 0..0,
+            lines: Vec::new(),
+            added: Vec::new(),
+            changed: false,
+            framing: Framing::None,
+            persists: false,
+            http_1_0: false,
+            expects_continue: false,
+            asks_for_h2c: false,
+        }
+    }
+
+    /// Reads the head at the front of `bytes`. False if more of it is to come.
+    pub(super) fn read(&mut self, bytes: &[u8]) -> Result<bool, BadHead> {
+        let mut lines = [const { MaybeUninit::uninit() }; LINES_LIMIT];
+        let mut request = httparse::Request::new(&mut []);
+        let parsed = request.parse_with_uninit_headers(bytes, &mut lines)?;
+        let httparse::Status::Complete(length) = parsed else {
+            return Ok(false);
+        };
+        self.bytes.clear();
+        self.bytes.extend_from_slice(&bytes[..length]);
+        self.method = range(request.method.unwrap_or_default().as_bytes(), bytes);
+        self.target = range(request.path.unwrap_or_default().as_bytes(), bytes);
+        self.added.clear();
+        self.changed = false;
+        self.read_lines(request.headers, bytes);
+        self.understand(request.headers, request.version.unwrap_or(1))?;
+        Ok(true)
+    }
+
+    fn read_lines(&mut self, headers: &[httparse::Header<'_>], bytes: &[u8]) {
+        self.lines.clear();
+        self.lines.extend(headers.iter().map(|header| Line {
+            name: range(header.name.as_bytes(), bytes),
+            value: range(header.value, bytes),
+            now: Now::AsItCame,
+        }));
+    }
+
+    fn understand(
+        &mut self,
+        headers: &[httparse::Header<'_>],
+        minor: u8,
+    ) -> Result<(), BadFraming> {
+        let mut fields = Fields::default();
+        let (mut h2c, mut settings) = (false, false);
+        self.expects_continue = false;
+        for header in headers {
+            let named = |name: &str| header.name.eq_ignore_ascii_case(name);
+            // Most lines are told apart by their length.
+            match header.name.len() {
+                6 if named("expect") => {
+                    self.expects_continue = header.value.eq_ignore_ascii_case(b"100-continue");
+                }
+                7 if named("upgrade") => {
+                    h2c |= tokens(header.value).any(|token| token.eq_ignore_ascii_case(b"h2c"));
+                }
+                10 if named("connection") => fields.connection(header.value),
+                14 if named("content-length") => fields.content_length(header.value),
+                14 if named("http2-settings") => settings = true,
+                17 if named("transfer-encoding") => fields.transfer_encoding(header.value),
+                _ => {}
+            }
+        }
+        self.asks_for_h2c = h2c && settings;
+        self.persists = fields.persists(minor);
+        self.http_1_0 = minor == 0;
+        self.framing = fields.of_request(minor)?;
+        Ok(())
+    }
+
+    /// The length of the head as it came.
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The method.
+    pub(super) fn method(&self) -> &str {
+        self.part(&self.method)
+    }
+
+    /// The path with the query. Callers that take us for a forward proxy put
+    /// scheme and host before it.
+    pub(super) fn target(&self) -> &str {
+        let target = self.part(&self.target);
+        let Some((_, after_scheme)) = target.split_once("://") else {
+            return target;
+        };
+        match target.starts_with('/') {
+            true => target,
+            false => after_scheme
+                .find('/')
+                .map_or("/", |path| &after_scheme[path..]),
+        }
+    }
+
+    fn part(&self, range: &Range<usize>) -> &str {
+        std::str::from_utf8(&self.bytes[range.clone()]).unwrap_or_default()
+    }
+
+    /// How the body is delimited.
+    pub(super) fn framing(&self) -> Framing {
+        self.framing
+    }
+
+    /// Whether the caller wants to go on after this request.
+    pub(super) fn persists(&self) -> bool {
+        self.persists
+    }
+
+    /// Whether the caller speaks HTTP/1.0.
+    pub(super) fn is_http_1_0(&self) -> bool {
+        self.http_1_0
+    }
+
+    /// Whether the caller may wait for `100 Continue` before it sends the body.
+    pub(super) fn expects_continue(&self) -> bool {
+        self.expects_continue
+    }
+
+    /// Whether the caller offers to go on in HTTP/2.
+    pub(super) fn asks_for_h2c(&self) -> bool {
+        self.asks_for_h2c
+    }
+
+    /// Whether doing it twice is the same as doing it once.
+    pub(super) fn is_idempotent(&self) -> bool {
+        matches!(
+            self.method(),
+            "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS" | "TRACE"
+        )
+    }
+
+    /// Whether something is to be forwarded that is not what came.
+    pub(super) fn is_changed(&self) -> bool {
+        self.changed
+    }
+
+    /// Every line as it will be forwarded, as name and value.
+    pub(super) fn lines(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let came = self.lines.iter().filter_map(|line| {
+            let value = self.value(line)?;
+            Some((&self.bytes[line.name.clone()], value))
+        });
+        let added = self.added.iter();
+        came.chain(added.map(|(name, value)| (name.as_bytes(), value.as_bytes())))
+    }
+
+    /// The head as it is to be forwarded.
+    pub(super) fn render(&self, into: &mut Vec<u8>) {
+        let end = self.lines_end();
+        let first = self.lines.first().map_or(end, |line| line.name.start);
+        into.extend_from_slice(&self.bytes[..first]);
+        for (at, line) in self.lines.iter().enumerate() {
+            let next = self.lines.get(at + 1).map_or(end, |next| next.name.start);
+            match &line.now {
+                Now::Removed => {}
+                Now::AsItCame => into.extend_from_slice(&self.bytes[line.name.start..next]),
+                Now::Set(value) => {
+                    into.extend_from_slice(&self.bytes[line.name.start..line.value.start]);
+                    into.extend_from_slice(value.as_bytes());
+                    into.extend_from_slice(&self.bytes[line.value.end..next]);
+                }
+            }
+        }
+        for (name, value) in &self.added {
+            for part in [name, ": ", value, "\r\n"] {
+                into.extend_from_slice(part.as_bytes());
+            }
+        }
+        into.extend_from_slice(&self.bytes[end..]);
+    }
+
+    /// Where the empty line begins; it may be a line feed alone.
+    fn lines_end(&self) -> usize {
+        let length = self.bytes.len();
+        match self.bytes.ends_with(b"\r\n") {
+            true => length - 2,
+            false => length.saturating_sub(1),
+        }
+    }
+
+    fn value<'a>(&'a self, line: &'a Line) -> Option<&'a [u8]> {
+        match &line.now {
+            Now::AsItCame => Some(&self.bytes[line.value.clone()]),
+            Now::Set(value) => Some(value.as_bytes()),
+            Now::Removed => None,
+        }
+    }
+
+    fn is_named(&self, line: &Line, name: &str) -> bool {
+        line.name.len() == name.len()
+            && self.bytes[line.name.clone()].eq_ignore_ascii_case(name.as_bytes())
+    }
+
+    /// Takes a token out of every list with this name, and lines that are
+    /// empty then.
+    pub(super) fn remove_token(&mut self, name: &str, token: &str) {
+        let mut kept: Vec<&[u8]> = Vec::new();
+        let mut found = false;
+        self.each(name, &mut |value| {
+            for member in tokens(value) {
+                match member.eq_ignore_ascii_case(token.as_bytes()) {
+                    true => found = true,
+                    false => kept.push(member),
+                }
+            }
+        });
+        if !found {
+            return;
+        }
+        let kept = String::from_utf8_lossy(&kept.join(&b", "[..])).into_owned();
+        match kept.is_empty() {
+            true => self.remove(name),
+            false => self.set(name, &kept),
+        }
+    }
+}
+
+impl Headers for RequestHead {
+    fn each<'a>(&'a self, name: &str, see: &mut dyn FnMut(&'a [u8])) {
+        for line in &self.lines {
+            if self.is_named(line, name)
+                && let Some(value) = self.value(line)
+            {
+                see(value);
+            }
+        }
+        for (added, value) in &self.added {
+            if added == name {
+                see(value.as_bytes());
+            }
+        }
+    }
+
+    fn set(&mut self, name: &str, value: &str) {
+        // A line break would end the line and begin another.
+        if value
+            .bytes()
+            .any(|byte| byte.is_ascii_control() && byte != b'\t')
+        {
+            return;
+        }
+        self.changed = true;
+        self.added.retain(|(added, _)| added != name);
+        let mut set = false;
+        for at in 0..self.lines.len() {
+            if self.is_named(&self.lines[at], name) {
+                self.lines[at].now = match std::mem::replace(&mut set, true) {
+                    false => Now::Set(value.to_owned()),
+                    true => Now::Removed,
+                };
+            }
+        }
+        if !set {
+            self.added.push((name.to_owned(), value.to_owned()));
+        }
+    }
+
+    fn remove(&mut self, name: &str) {
+        let added = self.added.len();
+        self.added.retain(|(added, _)| added != name);
+        self.changed |= self.added.len() != added;
+        for at in 0..self.lines.len() {
+            if self.is_named(&self.lines[at], name) {
+                self.lines[at].now = Now::Removed;
+                self.changed = true;
+            }
+        }
+    }
+}
+
+/// Where `part`, which is a part of `whole`, is in it.
+fn range(part: &[u8], whole: &[u8]) -> Range<usize> {
+    let start = part.as_ptr().addr().saturating_sub(whole.as_ptr().addr());
+    start..start + part.len()
+}
+
+/// Whether a head could end in `bytes`, of which the first `known` were looked
+/// at before: reading it again for every byte of a slow caller would take the
+/// square of the time.
+pub(super) fn may_end(bytes: &[u8], known: usize) -> bool {
+    let new = &bytes[known.saturating_sub(2)..];
+    new.windows(2).any(|pair| pair == b"\n\n") || new.windows(3).any(|three| three == b"\n\r\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn head(text: &str) -> RequestHead {
+        let mut head = RequestHead::new();
+        assert_eq!(head.read(text.as_bytes()), Ok(true), "{text:?}");
+        head
+    }
+
+    fn rendered(head: &RequestHead) -> String {
+        let mut bytes = Vec::new();
+        head.render(&mut bytes);
+        String::from_utf8(bytes).unwrap()
+    }
+
+    const ODD: &str =
+        "GET /a?b=%20&&c HTTP/1.1\r\nhOSt:x\r\nX-A:  1 \t\r\nx-a:\r\nB: 2\nX-A: 3\r\n\r\n";
+
+    #[test]
+    fn what_is_not_changed_stays_as_it_came() {
+        for text in [ODD, "GET / HTTP/1.0\n\n", "M-SEARCH * HTTP/1.1\r\n\r\n"] {
+            assert_eq!(rendered(&head(text)), text);
+        }
+    }
+
+    #[test]
+    fn a_value_is_set_in_place_and_its_repetitions_go() {
+        let mut head = head(ODD);
+        head.set("x-a", "new");
+        head.set("traceparent", "00");
+        head.set("traceparent", "01");
+        assert_eq!(
+            rendered(&head),
+            "GET /a?b=%20&&c HTTP/1.1\r\nhOSt:x\r\nX-A:  new \t\r\nB: 2\ntraceparent: 01\r\n\r\n"
+        );
+        let mut seen = Vec::new();
+        head.each("x-a", &mut |value| seen.push(value));
+        assert_eq!(seen, [b"new"]);
+    }
+
+    #[test]
+    fn a_removed_line_is_gone_until_it_is_set_again() {
+        let mut head = head(ODD);
+        head.remove("x-a");
+        assert_eq!(head.first("x-a"), None);
+        assert_eq!(
+            rendered(&head),
+            "GET /a?b=%20&&c HTTP/1.1\r\nhOSt:x\r\nB: 2\n\r\n"
+        );
+        head.set("x-a", "back");
+        assert_eq!(head.text("x-a"), Some("back"));
+    }
+
+    #[test]
+    fn no_line_can_be_smuggled_into_a_value() {
+        let mut head = head(ODD);
+        head.set("x-b", "a\r\nx-c: d");
+        assert!(!head.is_changed());
+    }
+
+    #[test]
+    fn values_come_in_order_without_blanks_around_them() {
+        let head = head(ODD);
+        let mut seen = Vec::new();
+        head.each("x-a", &mut |value| seen.push(value.to_vec()));
+        assert_eq!(seen, [&b"1"[..], b"", b"3"]);
+    }
+
+    #[test]
+    fn tokens_are_taken_out_of_lists() {
+        let mut head = head(
+            "GET / HTTP/1.1\r\nConnection: Upgrade, keep-alive\r\nConnection: HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: x\r\n\r\n",
+        );
+        assert!(head.asks_for_h2c());
+        head.remove_token("upgrade", "h2c");
+        head.remove("http2-settings");
+        head.remove_token("connection", "upgrade");
+        head.remove_token("connection", "http2-settings");
+        assert_eq!(
+            rendered(&head),
+            "GET / HTTP/1.1\r\nConnection: keep-alive\r\n\r\n"
+        );
+    }
+
+    #[test]
+    fn targets_are_paths_also_in_absolute_form() {
+        let cases = [
+            ("/a?u=http://x/y", "/a?u=http://x/y"),
+            ("http://x/a?b", "/a?b"),
+            ("http://x", "/"),
+            ("*", "*"),
+            ("x:443", "x:443"),
+        ];
+        for (target, path) in cases {
+            let head = head(&format!("GET {target} HTTP/1.1\r\n\r\n"));
+            assert_eq!(head.target(), path);
+        }
+    }
+
+    #[test]
+    fn heads_that_are_not_served() {
+        let many = |count| format!("GET / HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(count));
+        let cases = [
+            ("GET / HTTP/1.1\r\nA : b\r\n\r\n", Err(BadHead::Malformed)),
+            (
+                "GET / HTTP/1.1\r\nA: b\r\n c\r\n\r\n",
+                Err(BadHead::Malformed),
+            ),
+            ("GET / HTTP/1.1\r\nA: b\rc\r\n\r\n", Err(BadHead::Malformed)),
+            ("GET / HTTP/2.0\r\n\r\n", Err(BadHead::Malformed)),
+            ("GET /a b HTTP/1.1\r\n\r\n", Err(BadHead::Malformed)),
+            ("\x16\x03\x01", Err(BadHead::Malformed)),
+            ("GET / HTTP/1.1\r\nA: b\r\n", Ok(false)),
+            (&many(LINES_LIMIT), Ok(true)),
+            (&many(LINES_LIMIT + 1), Err(BadHead::TooLong)),
+        ];
+        for (text, result) in cases {
+            assert_eq!(RequestHead::new().read(text.as_bytes()), result, "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_without_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let _ = RequestHead::new().read(&bytes);
+        }
+
+        /// Nothing is lost where only one line is changed.
+        #[test]
+        fn other_lines_pass_a_change_untouched(
+            lines in proptest::collection::vec(("[A-Za-z-]{1,8}", "[ -~]{0,12}"), 0..8),
+        ) {
+            let before: String = lines.iter().map(|(name, value)| format!("{name}:{value}\r\n")).collect();
+            let text = format!("GET / HTTP/1.1\r\n{before}\r\n");
+            let mut head = RequestHead::new();
+            prop_assume!(head.read(text.as_bytes()) == Ok(true));
+            prop_assume!(head.first("tracestate").is_none());
+            head.set("tracestate", "murphy=1");
+            let expected = format!("GET / HTTP/1.1\r\n{before}tracestate: murphy=1\r\n\r\n");
+            prop_assert_eq!(rendered(&head), expected);
+            head.remove("tracestate");
+            prop_assert_eq!(rendered(&head), text);
+        }
+
+        /// However slowly a head comes, it is found when it is complete.
+        #[test]
+        fn the_end_of_a_head_is_found_however_it_is_cut_up(
+            text in "GET / HTTP/1.1\r?\n([A-Z]: [a-z]{0,3}\r?\n){0,3}\r?\n[a-z]{0,5}",
+            known in any::<prop::sample::Index>(),
+        ) {
+            let bytes = text.as_bytes();
+            let known = known.index(bytes.len());
+            let mut head = RequestHead::new();
+            if head.read(&bytes[..known]) == Ok(false) {
+                prop_assert!(may_end(bytes, known));
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! HTTP/1.1, byte by byte as it came.
+//!
+//! Owns a caller's connection: one task reads request after request from it
+//! and sees each through, on buffers that are kept from one to the next. A
+//! request that nobody changes costs one read and one write on either side.
+//! It is written on sockets rather than on an HTTP library, because those put
+//! headers in another order and case, and hide what a proxy must pass on.
+
+mod again;
+mod answer;
+mod ask;
+mod body;
+mod buffer;
+mod canned;
+mod chunked;
+mod closing;
+mod exchange;
+mod framing;
+mod h2c;
+mod head;
+mod pool;
+mod prefix;
+mod relay;
+mod respond;
+mod spoil;
+mod tunnel;
+mod upload;
+
+use std::future::poll_fn;
+use std::sync::Arc;
+
+use bytes::BytesMut;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+
+use self::buffer::Buffer;
+use self::closing::Then;
+use self::exchange::{Connection, H1};
+use self::head::{BadHead, RequestHead, may_end};
+use crate::door::Door;
+use crate::{call, h2};
+
+pub(crate) use self::pool::Pool;
+
+/// Why a connection serves no more requests.
+enum End {
+    /// It is to be ended, not with [`Then::Next`].
+    Then(Then),
+    /// What came is no request.
+    Refused(BadHead),
+    /// It goes on in HTTP/2 with this request.
+    Upgraded(h2::Upgraded),
+}
+
+/// Serves one connection of a caller until it ends; `read` is what was read
+/// from it already.
+pub(crate) async fn serve(door: Arc<Door>, caller: TcpStream, read: BytesMut) {
+    let mut connection = Connection {
+        caller,
+        inbound: Buffer::holding(&read),
+        outbound: Buffer::default(),
+        head: RequestHead::new(),
+        rendered: Vec::new(),
+    };
+    drop(read);
+    let end = serve_requests(&door, &mut connection).await;
+    let Connection {
+        mut caller,
+        inbound,
+        ..
+    } = connection;
+    match end {
+        End::Then(Then::Next | Then::Close) => {}
+        End::Then(Then::Linger) => closing::linger(caller, inbound).await,
+        End::Then(Then::Reset) => closing::reset(caller),
+        End::Refused(bad) => {
+            let _ = caller.write_all(&canned::refusal(bad)).await;
+            closing::linger(caller, inbound).await;
+        }
+        End::Upgraded(request) => {
+            if caller.write_all(canned::SWITCH_TO_H2C).await.is_ok() {
+                h2::upgrade(door, caller, BytesMut::from(inbound.held()), request).await;
+            }
+        }
+    }
+}
+
+async fn serve_requests(door: &Door, connection: &mut Connection) -> End {
+    loop {
+        match next_head(connection, door.settings.head_limit).await {
+            Err(bad) => return End::Refused(bad),
+            Ok(false) => return End::Then(Then::Close),
+            Ok(true) => {}
+        }
+        match serve_request(door, connection).await {
+            End::Then(Then::Next) => connection.inbound.shrink(),
+            end => return end,
+        }
+    }
+}
+
+/// Waits for the head of a request; false if the caller is done.
+async fn next_head(connection: &mut Connection, limit: usize) -> Result<bool, BadHead> {
+    let Connection {
+        caller,
+        inbound,
+        head,
+        ..
+    } = connection;
+    let mut known = 0;
+    loop {
+        skip_empty_lines(inbound);
+        let held = inbound.held();
+        let worth_reading = known == 0 || known > held.len() || may_end(held, known);
+        if !held.is_empty() && worth_reading && head.read(held)? {
+            return match head.len() > limit {
+                true => Err(BadHead::TooLong),
+                false => Ok(true),
+            };
+        }
+        known = held.len();
+        if known >= limit {
+            return Err(BadHead::TooLong);
+        }
+        match poll_fn(|cx| inbound.poll_fill(cx, caller, limit)).await {
+            Ok(0) | Err(_) => return Ok(false),
+            Ok(_) => {}
+        }
+    }
+}
+
+/// Some callers end a body with a line break too many (RFC 9112 §2.2).
+fn skip_empty_lines(inbound: &mut Buffer) {
+    loop {
+        match inbound.held() {
+            [b'\r', b'\n', ..] => inbound.consume(2),
+            [b'\n', ..] => inbound.consume(1),
+            _ => return,
+        }
+    }
+}
+
+async fn serve_request(door: &Door, connection: &mut Connection) -> End {
+    let asks_for_h2c = connection.head.asks_for_h2c();
+    let mut exchange = H1::new(door, connection);
+    if asks_for_h2c {
+        match h2c::accept(&mut exchange).await {
+            Err(_) => return End::Then(exchange.end()),
+            Ok(None) => {}
+            Ok(Some(request)) => {
+                exchange.end();
+                return End::Upgraded(request);
+            }
+        }
+    }
+    call::handle(door, &mut exchange).await;
+    End::Then(exchange.end())
+}

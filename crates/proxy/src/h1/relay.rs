@@ -1,0 +1,179 @@
+//! Passing the callee's answer on as it is.
+//!
+//! Owns the moment at which an answer counts as given: before its last bytes
+//! are sent, so that whatever the caller does next comes after it.
+
+use std::future::poll_fn;
+use std::task::Poll;
+
+use murphy_registry::Organic;
+
+use super::buffer::LARGE;
+use super::closing::Then;
+use super::exchange::{Answer, Connection, H1};
+use super::framing::Framing;
+use super::tunnel;
+use crate::exchange::Failure;
+use crate::watch::Watch;
+
+/// The callee began an answer and did not end it.
+pub(super) const BROKEN: Failure = Failure::Callee(Organic::BrokenAnswer);
+
+impl H1<'_> {
+    /// Passes the answer on and says what came of it.
+    pub(super) async fn relay_answer(&mut self, mut watch: Option<&mut Watch>) {
+        if self
+            .answer
+            .as_ref()
+            .is_some_and(|answer| answer.head.switches)
+        {
+            return self.join(watch).await;
+        }
+        match self.pass_answer(&mut watch).await {
+            Ok(()) => self.conclude().await,
+            Err(failure) => self.break_off(failure, watch).await,
+        }
+    }
+
+    async fn pass_answer(&mut self, watch: &mut Option<&mut Watch>) -> Result<(), Failure> {
+        let answer = self.answer.as_ref().ok_or(BROKEN)?;
+        let mut ready = match answer.head_bytes.is_empty() {
+            true => answer.head.len,
+            false => 0,
+        };
+        self.began_answer = true;
+        loop {
+            ready += self.scan_answer(ready)?;
+            if self.answer_ended() {
+                self.note_answered(watch).await;
+                self.release(ready);
+                self.write_heard(ready).await?;
+                return Ok(());
+            }
+            self.write_heard(ready).await?;
+            ready = 0;
+            self.hear_answer().await?;
+        }
+    }
+
+    fn scan_answer(&mut self, after: usize) -> Result<usize, Failure> {
+        let bytes = &self.connection.outbound.held()[after..];
+        let answer = self.answer.as_mut().ok_or(BROKEN)?;
+        answer.body.scan(bytes).map_err(|_| BROKEN)
+    }
+
+    /// Whether all of the answer has come.
+    pub(super) fn answer_ended(&self) -> bool {
+        let body = self.answer.as_ref().map(|answer| &answer.body);
+        body.is_none_or(|body| body.ended())
+    }
+
+    /// Waits for more of the answer, or its end.
+    pub(super) async fn hear_answer(&mut self) -> Result<(), Failure> {
+        let read = self.hear(LARGE).await?.map_err(|_| BROKEN)?;
+        let answer = self.answer.as_mut().ok_or(BROKEN)?;
+        match read > 0 || answer.body.ends_here() {
+            true => Ok(()),
+            false => Err(BROKEN),
+        }
+    }
+
+    async fn note_answered(&self, watch: &mut Option<&mut Watch>) {
+        if let (Some(watch), Some(answer)) = (watch, &self.answer) {
+            let grpc_status = answer.head.grpc_status.as_deref();
+            watch.answered(answer.head.status, grpc_status).await;
+        }
+    }
+
+    /// The answer is not complete: the caller must not take it for complete.
+    async fn break_off(&mut self, failure: Failure, watch: Option<&mut Watch>) {
+        if let Some(watch) = watch {
+            watch.broke(failure).await;
+        }
+        self.callee = None;
+        if failure != Failure::Gone {
+            self.then = Then::Reset;
+        }
+    }
+
+    /// Gives the callee's connection back once nothing more is to be sent or
+    /// to come; `unsent` bytes of the answer are still in the buffer.
+    pub(super) fn release(&mut self, unsent: usize) {
+        if !self.upload.is_over() {
+            return;
+        }
+        let Some(callee) = self.callee.take() else {
+            return;
+        };
+        let nothing_else = self.connection.outbound.len() == unsent;
+        if nothing_else && self.upload.is_done() && self.both_go_on() {
+            self.door.h1.put(callee);
+        }
+    }
+
+    /// Whether request and answer both say that there may be another. Each
+    /// side saw what the other said, so it holds for both connections.
+    fn both_go_on(&self) -> bool {
+        let answer_does = |answer: &Answer| {
+            let head = &answer.head;
+            head.persists && !head.switches && head.framing != Framing::UntilClose
+        };
+        self.connection.head.persists() && self.answer.as_ref().is_some_and(answer_does)
+    }
+
+    /// Whether the answer ends where its connection does.
+    pub(super) fn ends_with_connection(&self) -> bool {
+        let framing = self.answer.as_ref().map(|answer| answer.head.framing);
+        framing == Some(Framing::UntilClose)
+    }
+
+    /// The answer was given: says what becomes of the connection.
+    pub(super) async fn conclude(&mut self) {
+        let goes_on = self.both_go_on() && !self.flooded;
+        if goes_on && !self.upload.is_over() && !self.awaits_continue() {
+            self.finish_upload().await;
+        }
+        if goes_on && self.upload.is_whole() {
+            self.then = Then::Next;
+        }
+    }
+
+    /// The answer came early: the callee may still want the rest of the
+    /// request, and says so by keeping its connection open.
+    async fn finish_upload(&mut self) {
+        poll_fn(|cx| {
+            if self.poll_caller(cx).is_err() || self.upload.is_over() {
+                return Poll::Ready(());
+            }
+            let outbound = &mut self.connection.outbound;
+            match &mut self.callee {
+                Some(callee) => outbound.poll_fill(cx, callee, LARGE).map(|_| ()),
+                None => Poll::Ready(()),
+            }
+        })
+        .await;
+        self.release(0);
+    }
+
+    async fn join(&mut self, mut watch: Option<&mut Watch>) {
+        self.note_answered(&mut watch).await;
+        let Connection {
+            caller,
+            inbound,
+            outbound,
+            ..
+        } = &mut *self.connection;
+        // What follows the request, and the answer's head with what follows
+        // it, are still in the buffers.
+        inbound.consume(self.upload.sent());
+        self.upload.forget();
+        let Some(callee) = &mut self.callee else {
+            return;
+        };
+        let joined = tunnel::join((caller, inbound), (callee, outbound)).await;
+        if joined.is_err() {
+            self.then = Then::Reset;
+            let _ = callee.set_zero_linger();
+        }
+    }
+}

@@ -1,0 +1,495 @@
+//! One stream of a caller, and the stream of the callee that answers it.
+//!
+//! Owns how the two belong together: while either is waited for, the request's
+//! body goes on being sent, and the caller's leaving ends it all.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use h2::Reason;
+use http::{
+    HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Version, header,
+};
+use murphy_registry::Organic;
+
+use super::callee::{self, Callee, Heading};
+use super::caller::Caller;
+use super::parts::Part;
+use super::pool::Lease;
+use super::upload::Upload;
+use crate::door::Door;
+use crate::exchange::{
+    Abort, Asked, Canned, Exchange, Failure, Gone, Head, Piece, Prefix, Reading,
+};
+use crate::watch::Watch;
+
+static GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
+
+/// How long a second answer is read that nobody will see: some never end.
+const DRAIN_TIME: Duration = Duration::from_secs(5);
+
+/// One request and its answer.
+pub(super) struct StreamExchange<'a> {
+    door: &'a Arc<Door>,
+    request: Request<()>,
+    upload: Upload,
+    caller: Caller,
+    callee: Option<Callee>,
+    /// The head of the callee's answer, until it is sent on.
+    answer: Option<Response<()>>,
+    /// Whether that head is all of the answer.
+    bare: bool,
+    /// Bytes of the answer given away by `next_piece`: more may come when they
+    /// are dealt with.
+    given: usize,
+    /// Whether the caller was told to go on with its body.
+    told_to_continue: bool,
+}
+
+/// Why there is nothing more from the callee.
+enum Broken {
+    Gone,
+    Callee(h2::Error),
+}
+
+/// A request that was not answered.
+struct Unanswered {
+    failure: Failure,
+    /// The connection on which the service cannot have seen it.
+    unseen_on: Option<u64>,
+}
+
+impl From<Gone> for Broken {
+    fn from(Gone: Gone) -> Self {
+        Broken::Gone
+    }
+}
+
+impl From<Failure> for Unanswered {
+    fn from(failure: Failure) -> Self {
+        Unanswered {
+            failure,
+            unseen_on: None,
+        }
+    }
+}
+
+impl<'a> StreamExchange<'a> {
+    pub(super) fn new(
+        door: &'a Arc<Door>,
+        request: Request<()>,
+        upload: Upload,
+        caller: Caller,
+    ) -> Self {
+        StreamExchange {
+            door,
+            request,
+            upload,
+            caller,
+            callee: None,
+            answer: None,
+            bare: false,
+            given: 0,
+            told_to_continue: false,
+        }
+    }
+
+    fn callee(&mut self) -> &mut Callee {
+        self.callee.as_mut().expect("the request was forwarded")
+    }
+
+    /// Goes on with what is to be done whatever is waited for; ready only when
+    /// the caller has gone.
+    fn poll_aside(&mut self, cx: &mut Context<'_>) -> Poll<Gone> {
+        if let Some(callee) = &mut self.callee
+            && let Poll::Ready(Err(Gone)) = self.upload.poll_send(&mut callee.upload, cx)
+        {
+            return Poll::Ready(Gone);
+        }
+        self.caller.poll_gone(cx).map(|()| Gone)
+    }
+
+    /// A stream to the callee.
+    async fn lease(&mut self, not: Option<u64>) -> Result<Lease, Failure> {
+        let mut lease = pin!(self.door.h2.lease(self.door, not));
+        poll_fn(|cx| match lease.as_mut().poll(cx) {
+            Poll::Ready(lease) => Poll::Ready(lease.map_err(Failure::Callee)),
+            Poll::Pending => self.caller.poll_gone(cx).map(|()| Err(Failure::Gone)),
+        })
+        .await
+    }
+
+    /// Sends the request, on any connection but one, and waits for the head of
+    /// its answer.
+    async fn call(&mut self, not: Option<u64>) -> Result<Response<()>, Unanswered> {
+        let lease = self.lease(not).await?;
+        let ends = self.upload.is_empty();
+        let callee = Callee::call(lease, copy(&self.request), ends);
+        let not_http = |_| Failure::Callee(Organic::NotHttp);
+        self.callee = Some(callee.map_err(not_http)?);
+        match poll_fn(|cx| self.poll_head(cx)).await {
+            Ok(head) => Ok(head),
+            Err(Broken::Gone) => Err(Failure::Gone.into()),
+            Err(Broken::Callee(error)) => Err(self.unanswered(&error)),
+        }
+    }
+
+    fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<Response<()>, Broken>> {
+        loop {
+            match self.callee().poll_heading(cx) {
+                Poll::Ready(Ok(Heading::Interim(interim))) => self.inform(interim),
+                Poll::Ready(Ok(Heading::Final(head))) => return Poll::Ready(Ok(head)),
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(Broken::Callee(error))),
+                Poll::Pending => return self.poll_aside(cx).map(|Gone| Err(Broken::Gone)),
+            }
+        }
+    }
+
+    fn inform(&mut self, interim: Response<()>) {
+        if !(self.told_to_continue && interim.status() == StatusCode::CONTINUE) {
+            self.caller.inform(interim);
+        }
+    }
+
+    fn unanswered(&mut self, error: &h2::Error) -> Unanswered {
+        let callee = self.callee();
+        Unanswered {
+            failure: Failure::Callee(callee::organic(error)),
+            unseen_on: callee.unseen(error).then(|| callee.line()),
+        }
+    }
+
+    /// Takes the head of the answer, and says what is in it.
+    fn begin(&mut self, answer: Response<()>) -> Head {
+        self.bare = self.callee().ended();
+        let headers = answer.headers();
+        let length = headers.get(header::CONTENT_LENGTH);
+        let grpc_status = headers.get(&GRPC_STATUS);
+        let head = Head {
+            status: answer.status().as_u16(),
+            length: length
+                .and_then(|length| length.to_str().ok())
+                .and_then(|length| length.parse().ok()),
+            grpc_status: grpc_status.map(|status| Bytes::copy_from_slice(status.as_bytes())),
+        };
+        self.answer = Some(answer);
+        head
+    }
+
+    /// The next part of the answer.
+    async fn part(&mut self) -> Result<Part, Broken> {
+        poll_fn(|cx| match self.callee().poll_part(cx) {
+            Poll::Ready(part) => Poll::Ready(part.map_err(Broken::Callee)),
+            Poll::Pending => self.poll_aside(cx).map(|Gone| Err(Broken::Gone)),
+        })
+        .await
+    }
+
+    /// How much of the answer there is room for, once it is some.
+    async fn room(&mut self, wanted: usize) -> Result<usize, Gone> {
+        poll_fn(|cx| match self.caller.poll_room(wanted, cx) {
+            Poll::Ready(room) => Poll::Ready(room),
+            Poll::Pending => self.poll_aside(cx).map(Err),
+        })
+        .await
+    }
+
+    /// Waits until all that was sent is out.
+    async fn see_out(&mut self) -> Result<(), Gone> {
+        let outlet = self.caller.outlet();
+        let mut seen_out = pin!(outlet.see_out());
+        poll_fn(|cx| match seen_out.as_mut().poll(cx) {
+            Poll::Ready(()) => Poll::Ready(Ok(())),
+            Poll::Pending => self.poll_aside(cx).map(Err),
+        })
+        .await
+    }
+
+    /// Passes the answer on, head, body and end.
+    async fn pass_on(&mut self, watch: &mut Option<&mut Watch>) -> Result<(), Broken> {
+        let head = self.answer.take().expect("the request was forwarded");
+        let status = head.status().as_u16();
+        let in_head = match watch {
+            Some(_) => head.headers().get(&GRPC_STATUS).cloned(),
+            None => None,
+        };
+        if self.bare {
+            report(watch, status, in_head.as_ref()).await;
+            return Ok(self.caller.start(head, true)?);
+        }
+        self.caller.start(head, false)?;
+        let mut first = true;
+        loop {
+            let part = self.part().await?;
+            let (length, ends) = (part.len(), part.ends());
+            // The first goes without asking, so that small bodies are cheap.
+            if length > 0 && !first {
+                self.room(length).await?;
+            }
+            first = false;
+            if ends {
+                report(watch, status, part.grpc_status().or(in_head.as_ref())).await;
+            }
+            self.caller.send(part)?;
+            if ends {
+                return Ok(());
+            }
+            self.callee().release(length);
+        }
+    }
+
+    /// Sends the rest of a request whose answer was complete before it.
+    async fn finish_upload(&mut self) {
+        let Some(callee) = &mut self.callee else {
+            return;
+        };
+        if self.upload.is_over() {
+            return;
+        }
+        poll_fn(|cx| {
+            let done = self.upload.poll_send(&mut callee.upload, cx).is_ready()
+                || callee.upload.poll_reset(cx).is_ready()
+                || self.caller.poll_gone(cx).is_ready();
+            if done { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+    }
+
+    /// Sends the head of the answer, if that is still to be done.
+    fn start(&mut self, ends: bool) -> Result<(), Gone> {
+        match self.answer.take() {
+            Some(head) => self.caller.start(head, ends),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits for an answer that nobody will see; false if none comes.
+    async fn discard(&mut self, mut second: Callee) -> bool {
+        let answered = poll_fn(|cx| {
+            loop {
+                match second.poll_heading(cx) {
+                    Poll::Ready(Ok(Heading::Interim(_))) => {}
+                    Poll::Ready(Ok(Heading::Final(_))) => return Poll::Ready(true),
+                    Poll::Ready(Err(_)) => return Poll::Ready(false),
+                    Poll::Pending => return self.poll_aside(cx).map(|Gone| false),
+                }
+            }
+        });
+        if !answered.await {
+            return false;
+        }
+        let drained = async {
+            while let Ok(part) = poll_fn(|cx| second.poll_part(cx)).await
+                && !part.ends()
+            {
+                second.release(part.len());
+            }
+        };
+        let _ = tokio::time::timeout(DRAIN_TIME, drained).await;
+        true
+    }
+}
+
+impl Exchange for StreamExchange<'_> {
+    type Headers = HeaderMap;
+
+    fn asked(&self) -> Asked<'_> {
+        let uri = self.request.uri();
+        let target = match uri.path_and_query() {
+            Some(path) => path.as_str(),
+            // CONNECT has nothing but an authority.
+            None => uri.authority().map_or("", |authority| authority.as_str()),
+        };
+        Asked {
+            method: self.request.method().as_str(),
+            target,
+        }
+    }
+
+    fn headers(&self) -> &HeaderMap {
+        self.request.headers()
+    }
+
+    fn headers_mut(&mut self) -> &mut HeaderMap {
+        self.request.headers_mut()
+    }
+
+    async fn read_body(&mut self, reading: Reading) -> Result<Prefix, Gone> {
+        if waits_for_continue(self.request.headers()) && !self.upload.is_here() {
+            let mut interim = Response::new(());
+            *interim.status_mut() = StatusCode::CONTINUE;
+            self.caller.inform(interim);
+            self.told_to_continue = true;
+        }
+        self.upload.read(reading).await
+    }
+
+    async fn forward(&mut self) -> Result<Head, Failure> {
+        let mut not = None;
+        loop {
+            let unanswered = match self.call(not).await {
+                Ok(answer) => return Ok(self.begin(answer)),
+                Err(unanswered) => unanswered,
+            };
+            self.callee = None;
+            let again = not.is_none() && unanswered.unseen_on.is_some();
+            if !again || !self.upload.rewind() {
+                return Err(unanswered.failure);
+            }
+            not = unanswered.unseen_on;
+        }
+    }
+
+    async fn forward_again(&mut self) -> bool {
+        let Some(parts) = self.upload.again() else {
+            return false;
+        };
+        let Ok(lease) = self.lease(None).await else {
+            return false;
+        };
+        let Ok(mut second) = Callee::call(lease, copy(&self.request), parts.is_empty()) else {
+            return false;
+        };
+        for part in parts {
+            if part.send(&mut second.upload).is_err() {
+                return false;
+            }
+        }
+        self.discard(second).await
+    }
+
+    async fn relay(&mut self, mut watch: Option<&mut Watch>) {
+        match self.pass_on(&mut watch).await {
+            Ok(()) => self.finish_upload().await,
+            Err(Broken::Gone) => {
+                self.callee = None;
+                if let Some(watch) = watch {
+                    watch.gave_up().await;
+                }
+            }
+            Err(Broken::Callee(error)) => {
+                if let Some(watch) = watch {
+                    watch.broke(Failure::Callee(Organic::BrokenAnswer)).await;
+                }
+                let _ = self.see_out().await;
+                self.caller.reset(callee::reason(&error));
+            }
+        }
+    }
+
+    async fn next_piece(&mut self) -> Result<Piece, Failure> {
+        let given = std::mem::take(&mut self.given);
+        self.callee().release(given);
+        match self.part().await {
+            Ok(Part::Last(rest)) if rest.is_empty() => Ok(Piece::End(None)),
+            Ok(Part::Data(data) | Part::Last(data)) => {
+                self.given = data.len();
+                Ok(Piece::Data(data))
+            }
+            Ok(Part::Trailers(trailers)) => Ok(Piece::End(Some(trailers))),
+            Err(Broken::Gone) => Err(Failure::Gone),
+            Err(Broken::Callee(_)) => Err(Failure::Callee(Organic::BrokenAnswer)),
+        }
+    }
+
+    async fn start_answer(&mut self) -> Result<(), Gone> {
+        match self.bare {
+            // Its head is also its end, which `finish` sends.
+            true => Ok(()),
+            false => self.start(false),
+        }
+    }
+
+    async fn send(&mut self, mut data: Bytes) -> Result<(), Gone> {
+        self.start(false)?;
+        while !data.is_empty() {
+            let room = self.room(data.len()).await?;
+            let share = data.split_to(room.min(data.len()));
+            self.caller.send(Part::Data(share))?;
+        }
+        self.see_out().await
+    }
+
+    async fn finish(&mut self, trailers: Option<HeaderMap>) -> Result<(), Gone> {
+        let bare = self.answer.is_some() && trailers.is_none();
+        self.start(bare)?;
+        if !bare {
+            let end = trailers.map_or(Part::Last(Bytes::new()), Part::Trailers);
+            self.caller.send(end)?;
+        }
+        self.finish_upload().await;
+        Ok(())
+    }
+
+    async fn respond(&mut self, answer: Canned) -> Result<(), Gone> {
+        self.callee = None;
+        let bodiless = matches!(answer.status, 100..=199 | 204 | 304);
+        let body = match bodiless || self.request.method() == Method::HEAD {
+            true => Bytes::new(),
+            false => answer.body.clone(),
+        };
+        self.caller.start(canned(answer), body.is_empty())?;
+        if !body.is_empty() {
+            self.caller.send(Part::Last(body))?;
+        }
+        Ok(())
+    }
+
+    async fn abort(&mut self, how: Abort) {
+        self.callee = None;
+        if self.caller.started() {
+            let _ = self.see_out().await;
+        }
+        self.caller.reset(match how {
+            Abort::Reset => Reason::INTERNAL_ERROR,
+            Abort::Close => Reason::CANCEL,
+        });
+    }
+
+    async fn gone(&mut self) {
+        poll_fn(|cx| self.poll_aside(cx)).await;
+    }
+}
+
+/// The head of a request, to be sent. What was sent is kept, since it may have
+/// to be sent again.
+fn copy(request: &Request<()>) -> Request<()> {
+    let mut copy = request.clone();
+    if copy.uri().authority().is_none() {
+        // A request with `host` in its place, as made from HTTP/1.1, which
+        // `h2` sends on only if told so.
+        *copy.version_mut() = Version::HTTP_11;
+    }
+    copy
+}
+
+fn canned(answer: Canned) -> Response<()> {
+    let mut head = Response::new(());
+    *head.status_mut() =
+        StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let length = match answer.status {
+        100..=199 | 204 => None,
+        _ => (!answer.body.is_empty()).then(|| HeaderValue::from(answer.body.len())),
+    };
+    let headers = head.headers_mut();
+    headers.extend(answer.headers);
+    headers.extend(length.map(|length| (header::CONTENT_LENGTH, length)));
+    head
+}
+
+fn waits_for_continue(headers: &HeaderMap) -> bool {
+    let expect = headers.get(header::EXPECT);
+    expect.is_some_and(|expect| expect.as_bytes().eq_ignore_ascii_case(b"100-continue"))
+}
+
+/// Tells what came of the call, before its end is sent.
+async fn report(watch: &mut Option<&mut Watch>, status: u16, grpc_status: Option<&HeaderValue>) {
+    if let Some(watch) = watch {
+        let grpc_status = grpc_status.map(HeaderValue::as_bytes);
+        watch.answered(status, grpc_status).await;
+    }
+}

@@ -1,0 +1,134 @@
+//! HTTP/2 without TLS, with prior knowledge or after an upgrade.
+//!
+//! Owns a caller's connection: every stream it opens becomes an exchange in a
+//! task of its own. The frames themselves are the `h2` crate's business. Files
+//! here go by what they hold: `caller`, `callee` and `upload` are the sides of
+//! one `exchange`, `parts` is what bodies are made of, `pool` keeps the
+//! connections to the service, `socket` and `outlet` know what went out.
+
+mod callee;
+mod caller;
+mod exchange;
+mod gathered;
+mod nursery;
+mod outlet;
+mod parts;
+mod pool;
+mod socket;
+mod upgrade;
+mod upload;
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Poll, ready};
+
+use bytes::{Bytes, BytesMut};
+use http::Request;
+use tokio::net::TcpStream;
+
+use crate::call;
+use crate::door::Door;
+use crate::settings::Settings;
+use caller::Caller;
+use exchange::StreamExchange;
+use nursery::Nursery;
+use outlet::Outlet;
+use socket::Socket;
+use upload::Upload;
+
+pub(crate) use pool::Pool;
+pub(crate) use upgrade::{Upgraded, upgrade, upstream_speaks_it};
+
+/// How much of one body may be on its way to us without having been sent on.
+/// Enough for a fast network, little enough for thousands of stuck streams.
+const STREAM_WINDOW: u32 = 256 * 1024;
+
+/// As much as there can be: a stream that is stuck must not use up what others
+/// need. Memory is bounded by the windows of the streams.
+const CONNECTION_WINDOW: u32 = (1 << 31) - 1;
+
+/// How much of one body may wait to be written, besides what the peer's window
+/// has no room for.
+const SEND_BUFFER: usize = 64 * 1024;
+
+/// Callers that many calls hang for, or that stream to everyone, need many.
+const CONCURRENT_STREAMS: u32 = 10_000;
+
+/// How many streams that were reset are remembered, for frames that crossed
+/// the reset. Resets are what this proxy is made for.
+const RESET_STREAMS: usize = 1_000;
+
+/// Serves one connection of a caller until it ends; `read` is what was read
+/// from it already.
+pub(crate) async fn serve(door: Arc<Door>, caller: TcpStream, read: BytesMut) {
+    serve_with(door, caller, read, None).await;
+}
+
+/// Like [`serve`]; `first` is the body of the first stream, which came before
+/// there was a stream.
+async fn serve_with(door: Arc<Door>, caller: TcpStream, read: BytesMut, mut first: Option<Bytes>) {
+    let outlet = Arc::new(Outlet::default());
+    let socket = Socket::new(caller, read, outlet.clone());
+    // What goes wrong here is between the caller and `h2`, which has told it.
+    let Ok(mut connection) = server(&door.settings).handshake(socket).await else {
+        return;
+    };
+    let mut nursery = Nursery::new();
+    poll_fn(|cx| {
+        nursery.poll(cx, |nursery, cx| {
+            loop {
+                let accepted = connection.poll_accept(cx);
+                outlet.polled(cx);
+                let Some(Ok((request, respond))) = ready!(accepted) else {
+                    return Poll::Ready(());
+                };
+                let (request, upload) = upload(request, first.take());
+                let caller = Caller::new(respond, outlet.clone());
+                nursery.add(handle(door.clone(), request, upload, caller));
+            }
+        })
+    })
+    .await;
+    // Who is still under way finds its caller gone.
+    drop(connection);
+    outlet.close();
+    poll_fn(|cx| nursery.poll_rest(cx)).await;
+}
+
+fn upload(request: Request<h2::RecvStream>, first: Option<Bytes>) -> (Request<()>, Upload) {
+    let (head, body) = request.into_parts();
+    let mut request = Request::from_parts(head, ());
+    let upload = match first {
+        None => Upload::new(body),
+        Some(whole) => {
+            upgrade::announce(&mut request, &whole);
+            Upload::whole(body, whole)
+        }
+    };
+    (request, upload)
+}
+
+async fn handle(door: Arc<Door>, request: Request<()>, upload: Upload, caller: Caller) {
+    let mut exchange = StreamExchange::new(&door, request, upload, caller);
+    call::handle(&door, &mut exchange).await;
+}
+
+fn server(settings: &Settings) -> h2::server::Builder {
+    let mut builder = h2::server::Builder::new();
+    builder
+        .initial_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .max_send_buffer_size(SEND_BUFFER)
+        .max_concurrent_streams(CONCURRENT_STREAMS)
+        .max_header_list_size(header_list(settings))
+        .max_concurrent_reset_streams(RESET_STREAMS)
+        .max_pending_accept_reset_streams(RESET_STREAMS)
+        // Counted over the life of a connection, and frames that cross a
+        // reset count too.
+        .max_local_error_reset_streams(None);
+    builder
+}
+
+fn header_list(settings: &Settings) -> u32 {
+    u32::try_from(settings.head_limit).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,51 @@
+//! Headers as carriers see them, whatever the protocol.
+//!
+//! Owns the few operations a carrier needs. HTTP/1.1 keeps the lines as they
+//! came, HTTP/2 a header map; both do it behind [`Headers`].
+
+/// The headers of one message.
+pub trait Headers {
+    /// Shows every value with this name (lower case), in order.
+    fn each<'a>(&'a self, name: &str, see: &mut dyn FnMut(&'a [u8]));
+
+    /// Makes `value` the only one with this name (lower case): in place of the
+    /// first line that has it, at the end if there is none.
+    fn set(&mut self, name: &str, value: &str);
+
+    /// Takes away every line with this name (lower case).
+    fn remove(&mut self, name: &str);
+
+    /// The first value with this name (lower case).
+    fn first<'a>(&'a self, name: &str) -> Option<&'a [u8]> {
+        let mut first = None;
+        self.each(name, &mut |value| first = first.or(Some(value)));
+        first
+    }
+
+    /// The first value with this name, if it is plain text.
+    fn text<'a>(&'a self, name: &str) -> Option<&'a str> {
+        self.first(name)
+            .and_then(|value| std::str::from_utf8(value).ok())
+            .map(str::trim)
+    }
+}
+
+impl Headers for http::HeaderMap {
+    fn each<'a>(&'a self, name: &str, see: &mut dyn FnMut(&'a [u8])) {
+        for value in self.get_all(name) {
+            see(value.as_bytes());
+        }
+    }
+
+    fn set(&mut self, name: &str, value: &str) {
+        let name = http::HeaderName::try_from(name);
+        let value = http::HeaderValue::from_bytes(value.as_bytes());
+        if let (Ok(name), Ok(value)) = (name, value) {
+            self.insert(name, value);
+        }
+    }
+
+    fn remove(&mut self, name: &str) {
+        http::HeaderMap::remove(self, name);
+    }
+}

@@ -1,0 +1,31 @@
+//! The data plane: proxies that see, name and fail one exact call.
+//!
+//! A [`Proxy`] has one [`Listener`] in front of each service, and any number
+//! of entry listeners, one per worker of a campaign. Traffic of no execution
+//! streams through untouched. A call of an execution is reported to the
+//! control plane ([`murphy_registry::Control`]), stamped so that what its
+//! callee does for it can be recognised ([`carriers`]), and made to fail if
+//! the control plane says so.
+//!
+//! Owns bytes on wires. Which call is which, and what is to fail, is for the
+//! registry; why is for nobody here to know.
+
+mod call;
+pub mod carriers;
+mod connect;
+mod door;
+mod exchange;
+#[doc(hidden)]
+pub mod fuzzing;
+mod grpc;
+mod h1;
+mod h2;
+mod headers;
+mod outcomes;
+mod server;
+mod settings;
+mod watch;
+
+pub use headers::Headers;
+pub use server::{Listener, Proxy, StartError};
+pub use settings::{CALL_SITE, HEALTH_CHECKS, InjectedAnswer, MARKER, Settings};

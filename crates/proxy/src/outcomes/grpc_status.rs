@@ -1,0 +1,48 @@
+//! A gRPC status in place of the callee's answer, sent as trailers only.
+
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, header};
+use murphy_model::{GrpcCode, Mode, Reply};
+
+use super::status::marker;
+use crate::door::Door;
+use crate::exchange::{Canned, Exchange};
+use crate::grpc;
+use crate::watch::Watch;
+
+pub(super) async fn play<E: Exchange>(
+    door: &Door,
+    exchange: &mut E,
+    watch: &mut Watch,
+    code: GrpcCode,
+    mode: Mode,
+) {
+    let mut answer = trailers_only(code, "Injected fault");
+    answer.headers.extend(marker(door, mode));
+    watch.landed();
+    watch.replied(Reply::Grpc(code)).await;
+    let _ = exchange.respond(answer).await;
+}
+
+/// An answer of nothing but a status: one block of headers that ends it.
+pub(super) fn trailers_only(code: GrpcCode, message: &str) -> Canned {
+    let message = HeaderValue::try_from(grpc::encode_message(message));
+    Canned {
+        status: 200,
+        headers: vec![
+            (
+                header::CONTENT_TYPE,
+                HeaderValue::from_static("application/grpc"),
+            ),
+            (
+                HeaderName::from_static("grpc-status"),
+                HeaderValue::from(u16::from(code.number())),
+            ),
+            (
+                HeaderName::from_static("grpc-message"),
+                message.expect("percent-encoded text is plain ASCII"),
+            ),
+        ],
+        body: Bytes::new(),
+    }
+}

@@ -1,0 +1,130 @@
+//! Outcomes: what a failure looks like on the wire, one file each.
+//!
+//! Owns which file plays which mode, and what the phases mean: before, the
+//! callee is never reached; after, it has done its work and its answer is
+//! thrown away.
+
+mod close;
+mod delay;
+mod duplicate;
+mod grpc_status;
+mod hang;
+mod malformed;
+mod organic;
+mod reset;
+mod slow;
+mod status;
+mod truncate;
+
+use std::time::Duration;
+
+use http::HeaderMap;
+use murphy_model::{Mode, Outcome, Phase, Protocol};
+
+use crate::call;
+use crate::door::Door;
+use crate::exchange::{Abort, Exchange, Failure, Head, Piece};
+use crate::watch::Watch;
+
+pub(crate) use organic::organic;
+
+/// How much of an answer that nobody will see is read, so that its callee can
+/// finish its work, and for how long: some answers never end.
+const DRAIN_LIMIT: usize = 16 * 1024 * 1024;
+const DRAIN_TIME: Duration = Duration::from_secs(5);
+
+/// Makes a call fail.
+pub(crate) async fn play<E: Exchange>(
+    door: &Door,
+    exchange: &mut E,
+    watch: &mut Watch,
+    mode: Mode,
+    grpc: bool,
+) {
+    let protocol = if grpc { Protocol::Grpc } else { Protocol::Http };
+    if !mode.fits(protocol) {
+        // Planned for a call that cannot fail this way: reported as a fault
+        // that took no effect.
+        return call::deliver(exchange, watch, grpc).await;
+    }
+    if mode.phase() == Phase::Before {
+        return replace(door, exchange, watch, mode).await;
+    }
+    let Some(head) = call::forward(exchange, watch, grpc).await else {
+        return;
+    };
+    if let Err(failure) = spoil(door, exchange, watch, mode, &head, grpc).await {
+        watch.broke(failure).await;
+        exchange.abort(Abort::Reset).await;
+    }
+}
+
+/// What becomes of a call that the callee has answered.
+async fn spoil<E: Exchange>(
+    door: &Door,
+    exchange: &mut E,
+    watch: &mut Watch,
+    mode: Mode,
+    head: &Head,
+    grpc: bool,
+) -> Result<(), Failure> {
+    match mode.outcome() {
+        Outcome::Delay(time) => delay::play(exchange, watch, time).await,
+        Outcome::Truncate(bytes) => truncate::play(exchange, watch, head, bytes).await,
+        Outcome::Slow(rate) => slow::play(exchange, watch, head, rate).await,
+        Outcome::Malformed => malformed::play(exchange, watch, head, grpc).await,
+        Outcome::Duplicate => duplicate::play(exchange, watch).await,
+        _ => {
+            drain(exchange).await?;
+            replace(door, exchange, watch, mode).await;
+            Ok(())
+        }
+    }
+}
+
+/// What a caller gets instead of any answer of the callee's.
+async fn replace<E: Exchange>(door: &Door, exchange: &mut E, watch: &mut Watch, mode: Mode) {
+    match mode.outcome() {
+        Outcome::Status(status) => status::play(door, exchange, watch, status, mode).await,
+        Outcome::Grpc(code) => grpc_status::play(door, exchange, watch, code, mode).await,
+        Outcome::Close => close::play(exchange, watch).await,
+        Outcome::Hang => hang::play(exchange, watch).await,
+        _ => reset::play(exchange, watch).await,
+    }
+}
+
+/// Reads the callee's answer to its end and throws it away.
+async fn drain<E: Exchange>(exchange: &mut E) -> Result<(), Failure> {
+    let all = async {
+        let mut read = 0;
+        while read < DRAIN_LIMIT {
+            match exchange.next_piece().await? {
+                Piece::Data(data) => read += data.len(),
+                Piece::End(_) => break,
+            }
+        }
+        Ok(())
+    };
+    match tokio::time::timeout(DRAIN_TIME, all).await {
+        Ok(Err(Failure::Gone)) => Err(Failure::Gone),
+        // An answer that breaks, or never ends, is lost to the caller anyway.
+        Ok(Ok(()) | Err(Failure::Callee(_))) | Err(_) => Ok(()),
+    }
+}
+
+/// Ends an answer as the callee ended it, and reports it as the callee's.
+async fn end<E: Exchange>(
+    exchange: &mut E,
+    watch: &mut Watch,
+    head: &Head,
+    trailers: Option<HeaderMap>,
+) -> Result<(), Failure> {
+    let in_trailers = trailers.as_ref().and_then(|t| t.get("grpc-status"));
+    let grpc_status = match in_trailers {
+        Some(status) => Some(status.as_bytes()),
+        None => head.grpc_status.as_deref(),
+    };
+    watch.answered(head.status, grpc_status).await;
+    exchange.finish(trailers).await?;
+    Ok(())
+}

@@ -1,0 +1,196 @@
+//! Listens, and hands connections to the protocol they speak.
+//!
+//! Owns the listeners and the worker threads. Each thread has a runtime, an
+//! accept loop per listener and connections to the services of its own, so
+//! that nothing is shared between threads while traffic flows.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use murphy_registry::{Control, Origin};
+use tokio::io::AsyncReadExt;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+use crate::door::Door;
+use crate::settings::Settings;
+use crate::{h1, h2};
+
+/// How long connections get to end by themselves when the proxy is stopped.
+const FAREWELL: Duration = Duration::from_millis(100);
+
+/// One listener and what is behind it.
+#[derive(Clone, Debug)]
+pub struct Listener {
+    /// The name of the service, as it appears in points.
+    pub service: String,
+    /// Where to listen; port 0 for any that is free.
+    pub listen: SocketAddr,
+    /// Where the service listens, `host:port`. It need not be up yet.
+    pub upstream: String,
+    /// Whose traffic comes in here.
+    pub origin: Origin,
+}
+
+/// A listener that could not be set up.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot listen on {listen} for service `{service}`{}", hint(.source))]
+pub struct StartError {
+    /// The service it was for.
+    pub service: String,
+    /// The address.
+    pub listen: SocketAddr,
+    /// Why.
+    pub source: io::Error,
+}
+
+fn hint(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            ": the port is taken, perhaps by the service itself or by another campaign; use port 0 for any free one"
+        }
+        io::ErrorKind::PermissionDenied => ": ports below 1024 need privileges",
+        io::ErrorKind::AddrNotAvailable => ": this machine has no such address",
+        _ => "",
+    }
+}
+
+/// Running proxies; stopped when dropped.
+pub struct Proxy {
+    addresses: Vec<SocketAddr>,
+    stop: watch::Sender<bool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Proxy {
+    /// Binds all listeners and starts to serve them. Either all are bound, or
+    /// none stays bound.
+    pub fn start(
+        listeners: Vec<Listener>,
+        control: Arc<dyn Control>,
+        settings: Settings,
+    ) -> Result<Proxy, StartError> {
+        let bound = bind_all(&listeners)?;
+        let addresses = bound.iter().map(|(address, _)| *address).collect();
+        let settings = Arc::new(settings);
+        let (stop, stopped) = watch::channel(false);
+        let threads = (0..settings.threads.max(1)).map(|number| {
+            let doors = listeners.iter().zip(&bound).map(|(listener, (_, socket))| {
+                let socket = socket
+                    .try_clone()
+                    .expect("a listening socket can be shared");
+                (door(listener, &control, &settings), socket)
+            });
+            let doors = doors.collect();
+            let stopped = stopped.clone();
+            std::thread::Builder::new()
+                .name(format!("murphy-proxy-{number}"))
+                .spawn(move || run_worker(doors, stopped))
+                .expect("threads can be started")
+        });
+        Ok(Proxy {
+            addresses,
+            threads: threads.collect(),
+            stop,
+        })
+    }
+
+    /// Where each listener listens, in the order they were given.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        let _ = self.stop.send(true);
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn bind_all(
+    listeners: &[Listener],
+) -> Result<Vec<(SocketAddr, std::net::TcpListener)>, StartError> {
+    let bind = |listener: &Listener| {
+        bind(listener.listen).map_err(|source| StartError {
+            service: listener.service.clone(),
+            listen: listener.listen,
+            source,
+        })
+    };
+    listeners.iter().map(bind).collect()
+}
+
+fn bind(address: SocketAddr) -> io::Result<(SocketAddr, std::net::TcpListener)> {
+    let socket = std::net::TcpListener::bind(address)?;
+    socket.set_nonblocking(true)?;
+    Ok((socket.local_addr()?, socket))
+}
+
+fn door(listener: &Listener, control: &Arc<dyn Control>, settings: &Arc<Settings>) -> Arc<Door> {
+    Arc::new(Door {
+        service: listener.service.as_str().into(),
+        upstream: listener.upstream.as_str().into(),
+        origin: listener.origin.clone(),
+        control: control.clone(),
+        settings: settings.clone(),
+        h1: h1::Pool::default(),
+        h2: h2::Pool::default(),
+    })
+}
+
+fn run_worker(doors: Vec<(Arc<Door>, std::net::TcpListener)>, mut stopped: watch::Receiver<bool>) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime can be made");
+    runtime.block_on(async {
+        for (door, socket) in doors {
+            let socket = TcpListener::from_std(socket).expect("a listening, non-blocking socket");
+            tokio::spawn(accept(door, socket));
+        }
+        let _ = stopped.wait_for(|stopped| *stopped).await;
+    });
+    runtime.shutdown_timeout(FAREWELL);
+}
+
+async fn accept(door: Arc<Door>, socket: TcpListener) {
+    loop {
+        match socket.accept().await {
+            Ok((caller, _)) => {
+                tokio::spawn(serve(door.clone(), caller));
+            }
+            // Out of file descriptors, or the caller left already: neither
+            // must end the listener.
+            Err(error) => {
+                tracing::warn!(service = %door.service, %error, "a connection could not be accepted");
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        }
+    }
+}
+
+/// What a connection of HTTP/2 with prior knowledge begins with.
+const HTTP2: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+async fn serve(door: Arc<Door>, mut caller: TcpStream) {
+    let _ = caller.set_nodelay(true);
+    let mut read = BytesMut::with_capacity(8 * 1024);
+    // As long as it could still become either.
+    while read.len() < HTTP2.len() && HTTP2.starts_with(&read) {
+        match caller.read_buf(&mut read).await {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+    }
+    match read.starts_with(HTTP2) {
+        true => h2::serve(door, caller, read).await,
+        false => h1::serve(door, caller, read).await,
+    }
+}

@@ -1,0 +1,79 @@
+//! What can be set about a proxy, with defaults that just work.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::carriers::Carriers;
+
+/// The header that marks injected answers.
+pub const MARKER: &str = "murphy-fault";
+
+/// The header in which a client library names the place in the caller's code.
+pub const CALL_SITE: &str = "murphy-call-site";
+
+/// Paths of health checks and readiness probes, spared by default.
+pub const HEALTH_CHECKS: [&str; 12] = [
+    "/health",
+    "/healthz",
+    "/health/live",
+    "/health/ready",
+    "/live",
+    "/livez",
+    "/ready",
+    "/readyz",
+    "/-/healthy",
+    "/-/ready",
+    "/grpc.health.v1.Health/Check",
+    "/grpc.health.v1.Health/Watch",
+];
+
+/// What can be set about a proxy.
+#[derive(Clone)]
+pub struct Settings {
+    /// How many threads carry traffic.
+    pub threads: usize,
+    /// How calls are known to belong to an execution.
+    pub carriers: Arc<Carriers>,
+    /// Paths that are neither recorded nor failed.
+    pub spared: Vec<String>,
+    /// Whether injected answers carry [`MARKER`].
+    pub marker: bool,
+    /// How many bytes of a request's body are read to tell calls apart.
+    pub body_limit: usize,
+    /// How long to wait for more of such a body.
+    pub body_patience: Duration,
+    /// The longest head of a request or answer, in bytes.
+    pub head_limit: usize,
+    /// How long connecting to a service may take.
+    pub connect_timeout: Duration,
+    /// What injected answers say, by status, where not the default.
+    pub answers: BTreeMap<u16, InjectedAnswer>,
+}
+
+/// What an injected answer says besides its status.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InjectedAnswer {
+    /// Headers to be sent along.
+    pub headers: Vec<(http::HeaderName, http::HeaderValue)>,
+    /// The body.
+    pub body: String,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            threads: std::thread::available_parallelism().map_or(1, |n| n.get().min(4)),
+            carriers: Arc::default(),
+            spared: HEALTH_CHECKS.map(str::to_owned).into(),
+            marker: true,
+            // Larger bodies are rare, and their beginning tells them apart.
+            body_limit: 256 * 1024,
+            body_patience: Duration::from_secs(1),
+            // What common servers take is 8 to 64 KiB.
+            head_limit: 64 * 1024,
+            connect_timeout: Duration::from_secs(5),
+            answers: BTreeMap::new(),
+        }
+    }
+}

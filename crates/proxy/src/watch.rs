@@ -1,0 +1,115 @@
+//! Watches over a call until its end is reported.
+//!
+//! Owns the promise that every call that arrived is finished exactly once:
+//! also when its connection breaks, its task is dropped or a bug loses it.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use murphy_model::Reply;
+use murphy_registry::{CallKey, Control, Ending, Organic, Soon};
+
+use crate::exchange::Failure;
+use crate::grpc;
+
+/// A call of an execution, from its arrival to its end.
+pub(crate) struct Watch {
+    control: Arc<dyn Control>,
+    key: CallKey,
+    arrived: Instant,
+    grpc: bool,
+    landed: bool,
+    finished: bool,
+}
+
+impl Watch {
+    /// Watches over a call that arrived just now; `grpc`: its answer is one of
+    /// gRPC.
+    pub(crate) fn new(control: Arc<dyn Control>, key: CallKey, grpc: bool) -> Self {
+        Watch {
+            control,
+            key,
+            arrived: Instant::now(),
+            grpc,
+            landed: false,
+            finished: false,
+        }
+    }
+
+    /// The fault meant for this call took effect.
+    pub(crate) fn landed(&mut self) {
+        self.landed = true;
+    }
+
+    /// An answer came: its status and, from headers or trailers, its gRPC
+    /// status. To be called before the end of the answer is sent on.
+    pub(crate) async fn answered(&mut self, status: u16, grpc_status: Option<&[u8]>) {
+        let reply = match self.grpc && status == 200 {
+            true => grpc::reply(grpc_status),
+            false => Reply::Status(status),
+        };
+        self.finish(reply, None, false).await;
+    }
+
+    /// The caller was shown this.
+    pub(crate) async fn replied(&mut self, reply: Reply) {
+        self.finish(reply, None, false).await;
+    }
+
+    /// The callee failed on its own, and the caller was shown this.
+    pub(crate) async fn failed(&mut self, organic: Organic, shown: Reply) {
+        self.finish(shown, Some(organic), false).await;
+    }
+
+    /// The caller went away before the answer was complete.
+    pub(crate) async fn gave_up(&mut self) {
+        self.finish(Reply::TimedOut, None, true).await;
+    }
+
+    /// There is no answer, or only a part of it: for this reason.
+    pub(crate) async fn broke(&mut self, failure: Failure) {
+        match failure {
+            Failure::Gone => self.gave_up().await,
+            Failure::Callee(organic) => self.failed(organic, Reply::Broken).await,
+        }
+    }
+
+    async fn finish(&mut self, reply: Reply, organic: Option<Organic>, gave_up: bool) {
+        if let Some(reported) = self.report(reply, organic, gave_up) {
+            reported.get().await;
+        }
+    }
+
+    fn report(
+        &mut self,
+        reply: Reply,
+        organic: Option<Organic>,
+        gave_up: bool,
+    ) -> Option<Soon<()>> {
+        if std::mem::replace(&mut self.finished, true) {
+            return None;
+        }
+        let ending = Ending {
+            reply,
+            organic,
+            landed: self.landed,
+            gave_up,
+            took: self.arrived.elapsed(),
+        };
+        Some(self.control.finish(self.key, ending))
+    }
+}
+
+impl Drop for Watch {
+    /// A call nobody waits for any more: the caller's connection is gone.
+    fn drop(&mut self) {
+        match self.report(Reply::TimedOut, None, true) {
+            None | Some(Soon::Now(())) => {}
+            Some(Soon::Later(reported)) => {
+                if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+                    runtime.spawn(reported);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Connections are kept and used again, on both sides, and never so that a
+//! request meets the wrong one.
+
+use std::time::Duration;
+
+use crate::wire::{End, Wire};
+
+const GET: &str = "GET / HTTP/1.1\r\n\r\n";
+const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+const SOON: Duration = Duration::from_millis(100);
+
+fn answer(callee: &mut End, request: &str) {
+    callee.expect(request);
+    callee.send(OK);
+}
+
+#[test]
+fn one_connection_to_the_callee_serves_many_callers() {
+    let wire = Wire::new();
+    let mut callee = None;
+    for _ in 0..5 {
+        let mut caller = wire.caller();
+        for _ in 0..20 {
+            caller.send(GET);
+            answer(callee.get_or_insert_with(|| wire.callee()), GET);
+            caller.expect(OK);
+        }
+    }
+    assert!(wire.callee_within(SOON).is_none(), "no second connection");
+}
+
+#[test]
+fn pipelined_requests_are_answered_in_order() {
+    let wire = Wire::new();
+    let mut caller = wire.caller();
+    let posts: Vec<String> = (0..50)
+        .map(|n| format!("POST /{n} HTTP/1.1\r\nContent-Length: 4\r\n\r\n{n:04}"))
+        .collect();
+    // Some callers send an empty line after a body.
+    caller.send(posts.join("\r\n"));
+    let mut callee = wire.callee();
+    for (n, post) in posts.iter().enumerate() {
+        callee.expect(post);
+        // The next one waits for this one's answer.
+        if n == 0 {
+            callee.expect_silence();
+        }
+        let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n{n:04}");
+        callee.send(&answer);
+        caller.expect(&answer);
+    }
+}
+
+#[test]
+fn a_close_asked_for_by_the_caller() {
+    let wire = Wire::new();
+    let mut caller = wire.caller();
+    let request = "GET / HTTP/1.1\r\nConnection: close\r\n\r\n";
+    caller.send(request);
+    let mut callee = wire.callee();
+    answer(&mut callee, request);
+    caller.expect(OK);
+    caller.expect_close();
+    callee.expect_close();
+}
+
+#[test]
+fn a_close_announced_by_the_callee() {
+    let wire = Wire::new();
+    let mut caller = wire.caller();
+    caller.send(GET);
+    let mut callee = wire.callee();
+    callee.expect(GET);
+    let last = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx";
+    callee.send(last);
+    caller.expect(last);
+    caller.expect_close();
+    callee.expect_close();
+}
+
+#[test]
+fn what_follows_a_last_request_does_not_spoil_its_answer() {
+    let wire = Wire::new();
+    let mut caller = wire.caller();
+    let request = "GET / HTTP/1.1\r\nConnection: close\r\n\r\n";
+    caller.send(format!("{request}{}", "x".repeat(100_000)));
+    let mut callee = wire.callee();
+    answer(&mut callee, request);
+    caller.expect(OK);
+    caller.expect_close();
+}
+
+#[test]
+fn a_connection_closed_while_it_was_idle_is_not_used() {
+    let wire = Wire::new();
+    let mut caller = wire.caller();
+    caller.send(GET);
+    let mut callee = wire.callee();
+    answer(&mut callee, GET);
+    caller.expect(OK);
+    drop(callee);
+    std::thread::sleep(SOON);
+    // Not even an idempotent request: it would have to be sent again.
+    let post = "POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n";
+    caller.send(post);
+    answer(&mut wire.callee(), post);
+    caller.expect(OK);
+}
+
+#[test]
+fn a_connection_that_said_something_unasked_is_not_used() {
+    let wire = Wire::new();
+    let mut caller = wire.caller();
+    caller.send(GET);
+    let mut first = wire.callee();
+    answer(&mut first, GET);
+    caller.expect(OK);
+    first.send("HTTP/1.1 408 Request Timeout\r\n\r\n");
+    std::thread::sleep(SOON);
+    caller.send(GET);
+    answer(&mut wire.callee(), GET);
+    caller.expect(OK);
+    first.expect_end();
+}
+
+#[test]
+fn more_than_an_answer_ends_the_connection_to_the_callee() {
+    let wire = Wire::new();
+    let mut caller = wire.caller();
+    caller.send(GET);
+    let mut first = wire.callee();
+    first.expect(GET);
+    first.send(format!("{OK}{OK}"));
+    caller.expect(OK);
+    caller.expect_silence();
+    first.expect_end();
+    caller.send(GET);
+    answer(&mut wire.callee(), GET);
+    caller.expect(OK);
+}
+
+#[test]
+fn an_idle_connection_is_given_up_after_a_second() {
+    let wire = Wire::new();
+    let mut caller = wire.caller();
+    caller.send(GET);
+    let mut first = wire.callee();
+    answer(&mut first, GET);
+    caller.expect(OK);
+    // Closed by the proxy, without any traffic that would make it look.
+    first.expect_close();
+    caller.send(GET);
+    answer(&mut wire.callee(), GET);
+    caller.expect(OK);
+}
+
+/// The callee closes a kept connection in the very moment it is used.
+#[test]
+fn a_request_that_met_a_close_is_sent_again_if_that_does_no_harm() {
+    let post = "POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\nhi";
+    let put = "PUT / HTTP/1.1\r\nContent-Length: 2\r\n\r\nhi";
+    for (request, again) in [(GET, true), (put, true), (post, false)] {
+        let wire = Wire::new();
+        let mut caller = wire.caller();
+        caller.send(GET);
+        let mut callee = wire.callee();
+        answer(&mut callee, GET);
+        caller.expect(OK);
+        caller.send(request);
+        callee.expect(request);
+        drop(callee);
+        if again {
+            answer(&mut wire.callee(), request);
+            caller.expect(OK);
+        } else {
+            let head = caller.read_head();
+            assert!(head.starts_with("HTTP/1.1 502 "), "{head}");
+            assert!(wire.callee_within(SOON).is_none());
+        }
+    }
+}
+
+/// Only the end of it is still in the buffer, and must not pass for all of it.
+#[test]
+fn a_long_request_that_met_a_close_is_not_sent_again() {
+    let wire = Wire::new();
+    let mut caller = wire.caller();
+    caller.send(GET);
+    let mut callee = wire.callee();
+    answer(&mut callee, GET);
+    caller.expect(OK);
+    let body = vec![b'x'; 300_000];
+    caller.send("PUT / HTTP/1.1\r\nContent-Length: 300000\r\n\r\n");
+    callee.read_head();
+    caller.send(&body);
+    callee.expect(&body);
+    drop(callee);
+    let head = caller.read_head();
+    assert!(head.starts_with("HTTP/1.1 502 "), "{head}");
+    assert!(wire.callee_within(SOON).is_none());
+}
+
+#[test]
+fn a_request_on_a_fresh_connection_is_sent_once() {
+    let wire = Wire::new();
+    let mut caller = wire.caller();
+    caller.send(GET);
+    let mut callee = wire.callee();
+    callee.expect(GET);
+    drop(callee);
+    let head = caller.read_head();
+    assert!(head.starts_with("HTTP/1.1 502 "), "{head}");
+    assert!(wire.callee_within(SOON).is_none());
+}
+
+#[test]
+fn a_thousand_idle_callers_do_not_disturb_one_that_is_not() {
+    let wire = Wire::new();
+    let idle: Vec<End> = (0..1000).map(|_| wire.caller()).collect();
+    let mut caller = wire.caller();
+    let mut callee = None;
+    for _ in 0..10 {
+        caller.send(GET);
+        answer(callee.get_or_insert_with(|| wire.callee()), GET);
+        caller.expect(OK);
+    }
+    drop(idle);
+}
