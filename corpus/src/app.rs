@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 
-use murphy_model::{Fault, Faultload, Identity, Mode, Target};
+use murphy_model::{Fault, Faultload, Identity, Mode, Target, Verdict};
 
 use crate::net::{Abort, BoxFuture, Ctx, Request, Response};
+use crate::wire::Wire;
 
 /// An example system: a name, its switches, and how to build it.
 pub struct App {
@@ -259,6 +260,12 @@ pub struct System {
     pub scenario: Scenario,
     /// The identity under which its published figures hold.
     pub identity: Identity,
+    /// How its services call each other.
+    pub wire: Wire,
+    /// Whether its services keep something from one request to the next that
+    /// changes what they do: executions at the same time would disturb each
+    /// other, and each one needs the system fresh.
+    pub keeps_state: bool,
 }
 
 impl System {
@@ -272,12 +279,35 @@ impl System {
             services,
             scenario: Arc::new(move |ctx| Box::pin(scenario(ctx))),
             identity: Identity::default(),
+            wire: Wire::Http,
+            keeps_state: false,
+        }
+    }
+
+    /// The same system, of services that keep state between requests.
+    pub fn with_state(self) -> Self {
+        System {
+            keeps_state: true,
+            ..self
         }
     }
 
     /// The service with this name.
     pub fn service(&self, name: &str) -> Option<&Service> {
         self.services.iter().find(|service| service.name == name)
+    }
+}
+
+/// The word of a scenario that never gave its own.
+pub(crate) const STUCK: &str = "the scenario never ended: a call it waits for is never answered";
+
+/// The verdict on a scenario's own word, given the planned faults that never
+/// struck or took no effect.
+pub(crate) fn verdict(word: Result<(), String>, missing: Vec<Fault>) -> Verdict {
+    match word {
+        Err(why) => Verdict::Failed { why },
+        Ok(()) if missing.is_empty() => Verdict::Passed,
+        Ok(()) => Verdict::NotExercised { missing },
     }
 }
 

@@ -1,7 +1,8 @@
 //! Example systems with known bugs.
 //!
 //! Every system is written once, as ordinary async handlers over the small
-//! [`net::Net`] trait: [`sim`] runs it in memory, deterministically. Each one
+//! [`net::Net`] trait: [`sim`] runs it in memory, deterministically, and
+//! [`sockets`] serves it on loopback ports behind Murphy's proxies. Each one
 //! declares its scenario, its switches, the errors its services can raise and
 //! what must be found in it ([`app`]), so that every strategy is checked
 //! against the same truth.
@@ -13,6 +14,8 @@ mod faults;
 pub mod generated;
 pub mod net;
 pub mod sim;
+pub mod sockets;
+mod wire;
 
 pub use app::{
     App, Expected, Outcome, Service, SettingError, Settings, Switch, System, Values, stands_for,
@@ -20,3 +23,5 @@ pub use app::{
 pub use apps::{all, find};
 pub use faults::FaultSet;
 pub use sim::Simulator;
+pub use sockets::Stage;
+pub use wire::Wire;

@@ -167,8 +167,9 @@ pub trait Net: Send + Sync {
     fn sleep(&self, time: Duration) -> BoxFuture<()>;
     /// The time since some fixed moment.
     fn now(&self) -> Duration;
-    /// The faults that struck in this execution so far: service and mode. For
-    /// scenarios, whose assertions may depend on it.
+    /// The faults that struck in this execution so far: service and mode. Not
+    /// those that took no effect. For scenarios, whose assertions may depend
+    /// on it.
     fn injected(&self) -> Vec<(String, Mode)>;
 }
 

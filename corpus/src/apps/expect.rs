@@ -65,3 +65,9 @@ pub(super) fn refused(settings: &'static str, modes: &'static str) -> Expected {
 pub(super) fn nothing_fails() -> Vec<Expected> {
     vec![fails("", HTTP, &[]), fails("", DECLARED, &[])]
 }
+
+/// The same, over gRPC too.
+pub(super) fn nothing_fails_on_either_wire() -> Vec<Expected> {
+    let over_grpc = [HTTP, DECLARED].map(|modes| fails("wire=grpc", modes, &[]));
+    nothing_fails().into_iter().chain(over_grpc).collect()
+}

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::expect;
 use super::parts::{Failure, hard, hard_500, leaf};
 use crate::net::{Abort, Ctx, PendingCall, Request, Response};
-use crate::{App, Service, System};
+use crate::{App, Service, System, Wire};
 
 /// Long enough for `search` to see a timeout of its own and answer.
 const SEARCH_TIMEOUT: Duration = Duration::from_secs(5);
@@ -22,9 +22,12 @@ pub(super) fn apps() -> Vec<App> {
         App {
             name: "hotel-search",
             about: "DeathStarBench: hotels nearby that are free",
-            switches: &[],
-            build: |_| System::new(services(), |ctx| scenario(ctx, "/hotels")),
-            expected: expect::nothing_fails,
+            switches: &[Wire::SWITCH],
+            build: |settings| System {
+                wire: Wire::of(settings),
+                ..System::new(services(), |ctx| scenario(ctx, "/hotels"))
+            },
+            expected: expect::nothing_fails_on_either_wire,
         },
         App {
             name: "hotel-reserve",

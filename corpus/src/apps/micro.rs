@@ -11,7 +11,7 @@ use serde_json::json;
 use super::expect;
 use super::parts::{attempt, hard_500, leaf, retrying};
 use crate::net::{Abort, Ctx, PendingCall, Request, Response};
-use crate::{App, Service, System};
+use crate::{App, Service, System, Wire};
 
 /// Long enough for `c` and `e` to see a timeout of their own and answer.
 const MIDDLE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -21,9 +21,12 @@ pub(super) fn apps() -> Vec<App> {
     vec![App {
         name: "micro",
         about: "seven services with a retry, a fallback and tolerated failures",
-        switches: &[],
-        build: |_| System::new(services(), scenario),
-        expected: expect::nothing_fails,
+        switches: &[Wire::SWITCH],
+        build: |settings| System {
+            wire: Wire::of(settings),
+            ..System::new(services(), scenario)
+        },
+        expected: expect::nothing_fails_on_either_wire,
     }]
 }
 

@@ -10,9 +10,9 @@ mod world;
 use std::sync::Arc;
 use std::time::Duration;
 
-use murphy_model::{Execution, Faultload, Identity, Verdict};
+use murphy_model::{Execution, Faultload, Identity};
 
-use crate::app::{App, Settings, System};
+use crate::app::{App, STUCK, Settings, System, verdict};
 use executor::Executor;
 use world::World;
 
@@ -117,15 +117,13 @@ impl Simulator {
             executor.handle(),
         );
         let scenario = (self.system.scenario)(world.scenario_ctx());
-        let word = executor.run(scenario).unwrap_or_else(|| {
-            Err("the scenario never ended: a call it waits for is never answered".to_owned())
-        });
+        let word = executor.run(scenario);
+        let word = word.unwrap_or_else(|| Err(STUCK.to_owned()));
         self.clock = executor.handle().now();
-        let trace = world.into_trace();
         Execution {
-            verdict: Verdict::of(word, faultload, &trace),
+            verdict: verdict(word, world.not_exercised(faultload)),
             faultload: faultload.clone(),
-            trace,
+            trace: world.into_trace(),
         }
     }
 

@@ -8,12 +8,13 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use murphy_model::{
-    Armed, Arrival, Call, CallId, Faultload, Identifier, Identity, Mode, Outcome, Phase, Reply,
-    Trace,
+    Armed, Arrival, Call, CallId, Fault, Faultload, Identifier, Identity, Mode, Outcome, Phase,
+    Reply, Trace,
 };
 
 use crate::app::{Service, System};
 use crate::net::{Body, BoxFuture, CallError, Ctx, Net, Outgoing, Request, Response};
+use crate::wire::{self, Wire};
 
 use super::Timeouts;
 use super::executor::Handle;
@@ -34,6 +35,8 @@ struct Inner {
 struct Record {
     identifier: Identifier,
     calls: Vec<Call>,
+    /// Whether the fault that struck a call took effect, call by call.
+    landed: Vec<bool>,
     events: u32,
 }
 
@@ -53,6 +56,7 @@ impl World {
             record: Mutex::new(Record {
                 identifier: Identifier::new(identity),
                 calls: Vec::new(),
+                landed: Vec::new(),
                 events: 0,
             }),
         }))
@@ -60,6 +64,17 @@ impl World {
 
     pub(super) fn scenario_ctx(&self) -> Ctx {
         ctx(&self.0, None)
+    }
+
+    /// The planned faults that struck no call, or took no effect where they
+    /// did: the caller had given up, or there was nothing to spoil.
+    pub(super) fn not_exercised(&self, planned: &Faultload) -> Vec<Fault> {
+        let record = self.0.record();
+        let landed = |fault: &Fault| {
+            let mut calls = record.calls.iter().zip(&record.landed);
+            calls.any(|(call, landed)| *landed && call.injected.as_ref() == Some(fault))
+        };
+        planned.faults().filter(|fault| !landed(fault)).collect()
     }
 
     pub(super) fn into_trace(self) -> Trace {
@@ -95,8 +110,10 @@ impl Net for SimNet {
 
     fn injected(&self) -> Vec<(String, Mode)> {
         let record = self.world.record();
-        let struck = record.calls.iter().filter_map(|call| {
-            let mode = call.mode()?;
+        let took_effect = |call: &Call, landed: bool| landed || call.finished.is_none();
+        let struck = record.calls.iter().zip(&record.landed);
+        let struck = struck.filter_map(|(call, landed)| {
+            let mode = call.mode().filter(|_| took_effect(call, *landed))?;
             Some((call.point.frame().destination.to_string(), mode))
         });
         struck.collect()
@@ -157,13 +174,14 @@ async fn deliver(
     }
     let (call, fault) = world.arrive(caller, &outgoing);
     *started.lock().expect("no panic while starting") = Some(call);
-    let (answer, reply) = match fault {
-        None => {
-            let response = serve(&world, &service, Some(call), outgoing.request).await;
-            let reply = Reply::Status(response.status);
-            (Ok(response), reply)
-        }
-        Some(mode) => fail(&world, &service, call, outgoing.request, mode).await,
+    let struck = Struck {
+        world: &world,
+        service: &service,
+        call,
+    };
+    let (answer, reply) = match fault.filter(|mode| mode.fits(world.wire().protocol())) {
+        None => struck.spare(outgoing.request).await,
+        Some(mode) => struck.fail(outgoing.request, mode).await,
     };
     world.record().finish(call, reply);
     answer
@@ -175,71 +193,96 @@ async fn serve(
     call: Option<CallId>,
     request: Request,
 ) -> Response {
-    (service.handler)(ctx(world, call), request)
-        .await
-        .unwrap_or_else(Response::from)
+    let is_head = request.method() == "HEAD";
+    let answer = (service.handler)(ctx(world, call), request).await;
+    let response = answer.unwrap_or_else(Response::from);
+    match is_head {
+        true => Response {
+            body: Body::Empty,
+            ..response
+        },
+        false => response,
+    }
 }
 
-/// What becomes of a call that a fault strikes.
-async fn fail(
-    world: &Arc<Inner>,
-    service: &Service,
+/// A call on its way to a service, and what may become of it there.
+struct Struck<'a> {
+    world: &'a Arc<Inner>,
+    service: &'a Service,
     call: CallId,
-    request: Request,
-    mode: Mode,
-) -> (Answer, Reply) {
-    if mode.phase() == Phase::Before {
-        return replace(world, mode).await;
-    }
-    let again = request.clone();
-    let response = serve(world, service, Some(call), request).await;
-    let organic = Reply::Status(response.status);
-    match mode.outcome() {
-        Outcome::Delay(time) => world.executor.sleep(time).await,
-        Outcome::Slow(rate) => {
-            let time = Duration::from_secs_f64(size(&response) as f64 / rate.max(1) as f64);
-            world.executor.sleep(time).await;
-        }
-        Outcome::Duplicate => {
-            serve(world, service, Some(call), again).await;
-        }
-        Outcome::Malformed => return (Ok(injected_page(response.status)), organic),
-        _ => return replace(world, mode).await,
-    }
-    (Ok(response), organic)
 }
 
-/// The answer that takes the place of the callee's.
-async fn replace(world: &Arc<Inner>, mode: Mode) -> (Answer, Reply) {
-    let reply = mode
-        .reply()
-        .expect("only answers that are lost are replaced");
-    let answer = match mode.outcome() {
-        Outcome::Status(status) => Ok(injected_page(status)),
-        Outcome::Hang if world.timeouts == Timeouts::AtOnce => Err(CallError::Timeout),
-        Outcome::Hang => {
-            world.executor.sleep(Duration::MAX / 2).await;
-            Err(CallError::Timeout)
-        }
-        _ => Err(CallError::Connection),
-    };
-    (answer, reply)
-}
-
-/// Plain text, never JSON: a caller that takes any body for its data would
-/// otherwise be told that all is well.
-fn injected_page(status: u16) -> Response {
-    Response {
-        status,
-        body: Body::Text("Injected fault".to_owned()),
+impl Struck<'_> {
+    async fn serve(&self, request: Request) -> Response {
+        serve(self.world, self.service, Some(self.call), request).await
     }
-}
 
-fn size(response: &Response) -> usize {
-    match &response.body {
-        Body::Empty => 0,
-        Body::Text(text) => text.len(),
-        Body::Json(json) => json.to_string().len(),
+    /// The callee's answer reaches the caller.
+    async fn spare(&self, request: Request) -> (Answer, Reply) {
+        let response = self.serve(request).await;
+        let (response, reply) = self.world.wire().answered(response);
+        (Ok(response), reply)
+    }
+
+    async fn fail(&self, request: Request, mode: Mode) -> (Answer, Reply) {
+        if mode.phase() == Phase::Before {
+            return self.replace(mode).await;
+        }
+        let wire = self.world.wire();
+        let again = request.clone();
+        let response = self.serve(request).await;
+        let spoilable = wire.has_body(&response);
+        let size = wire::size(&response);
+        let (response, organic) = wire.answered(response);
+        match mode.outcome() {
+            Outcome::Delay(time) => {
+                self.land();
+                self.world.executor.sleep(time).await;
+            }
+            Outcome::Duplicate => {
+                self.serve(again).await;
+                self.land();
+            }
+            Outcome::Slow(_) | Outcome::Malformed | Outcome::Truncate(_) if !spoilable => {}
+            Outcome::Slow(rate) => {
+                self.land();
+                let time = Duration::from_secs_f64(size as f64 / rate.max(1) as f64);
+                self.world.executor.sleep(time).await;
+            }
+            Outcome::Malformed => {
+                self.land();
+                return (Ok(wire.malformed(&response)), organic);
+            }
+            _ => return self.replace(mode).await,
+        }
+        (Ok(response), organic)
+    }
+
+    /// The answer that takes the place of the callee's.
+    async fn replace(&self, mode: Mode) -> (Answer, Reply) {
+        self.land();
+        let world = self.world;
+        let reply = mode
+            .reply()
+            .expect("only answers that are lost are replaced");
+        let answer = match mode.outcome() {
+            Outcome::Status(status) => Ok(world.wire().injected_status(status)),
+            Outcome::Grpc(code) => Ok(Wire::injected_code(code)),
+            Outcome::Hang if world.timeouts == Timeouts::AtOnce => Err(CallError::Timeout),
+            Outcome::Hang => {
+                world.executor.sleep(Duration::MAX / 2).await;
+                Err(CallError::Timeout)
+            }
+            _ => Err(CallError::Connection),
+        };
+        (answer, reply)
+    }
+
+    /// The fault takes effect, if there is still someone to feel it.
+    fn land(&self) {
+        let mut record = self.world.record();
+        let at = self.call.0 as usize;
+        record.landed[at] = record.calls[at].finished.is_none();
     }
 }
 
@@ -248,18 +291,22 @@ impl Inner {
         self.record.lock().expect("no panic while recording")
     }
 
+    fn wire(&self) -> Wire {
+        self.system.wire
+    }
+
     fn arrive(&self, caller: Option<CallId>, outgoing: &Outgoing) -> (CallId, Option<Mode>) {
         let mut guard = self.record();
         let record = &mut *guard;
         let parent = caller.map(|id| &record.calls[id.0 as usize].point);
-        let request = &outgoing.request;
+        let asked = self.wire().asked(outgoing.to, &outgoing.request);
         let point = record.identifier.arrive(
             parent,
             Arrival {
                 destination: outgoing.to,
-                interface: &request.interface,
-                query: &request.query,
-                body: &request.body,
+                interface: &asked.interface,
+                query: asked.query,
+                body: &asked.body,
                 site: outgoing.site,
             },
         );
@@ -268,6 +315,7 @@ impl Inner {
         let mode = injected.as_ref().map(|fault| fault.mode);
         let id = CallId(record.calls.len() as u32);
         let arrived = record.tick();
+        record.landed.push(false);
         record.calls.push(Call {
             point,
             parent: caller,

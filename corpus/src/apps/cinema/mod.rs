@@ -101,7 +101,10 @@ pub(super) fn apps() -> Vec<App> {
         app(
             "cinema-9",
             "cinema-5, with hand-made breakers in Users",
-            |_| Test::FaultsMayHide.of(vec![guarded::with_history(), bookings(), movies()]),
+            |_| {
+                let services = vec![guarded::with_history(), bookings(), movies()];
+                Test::FaultsMayHide.of(services).with_state()
+            },
         ),
         App {
             expected: || {
@@ -113,14 +116,18 @@ pub(super) fn apps() -> Vec<App> {
                 "cinema-5, with a Bookings that sheds load",
                 |_| {
                     let users = users(guarded::passing_overload_on);
-                    Test::FaultsMayHide.of(vec![users, shedding(bookings()), movies()])
+                    let services = vec![users, shedding(bookings()), movies()];
+                    Test::FaultsMayHide.of(services).with_state()
                 },
             )
         },
         app(
             "cinema-11",
             "cinema-5, with a library's breakers in Users",
-            |_| Test::FaultsMayHide.of(vec![guarded::with_breakers(), bookings(), movies()]),
+            |_| {
+                let services = vec![guarded::with_breakers(), bookings(), movies()];
+                Test::FaultsMayHide.of(services).with_state()
+            },
         ),
         App {
             expected: impatient,
@@ -149,7 +156,8 @@ pub(super) fn apps() -> Vec<App> {
             "cinema-2, with a Movies that sheds load",
             |_| {
                 let users = users(users::nested);
-                Test::FaultsShow.of(vec![users, nested_bookings(), shedding(movies())])
+                let services = vec![users, nested_bookings(), shedding(movies())];
+                Test::FaultsShow.of(services).with_state()
             },
         ),
         App {

@@ -174,7 +174,10 @@ fn build(settings: &Settings, layout: Layout) -> System {
         masked: vec!["order_id".to_owned()],
         ..Identity::default()
     };
-    System { identity, ..system }
+    System {
+        identity,
+        ..system.with_state()
+    }
 }
 
 /// Nothing fails as long as deletes can be authorised.

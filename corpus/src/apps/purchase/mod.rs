@@ -21,7 +21,7 @@ use std::sync::Arc;
 use murphy_model::Identity;
 
 use super::expect::{DECLARED, HTTP, fails};
-use crate::{App, Expected, Settings, Switch, System, Values};
+use crate::{App, Expected, Settings, Switch, System, Values, Wire};
 use services::{Rules, Shop};
 
 /// A discount code and its percentage.
@@ -59,6 +59,7 @@ const SWITCHES: &[Switch] = &[
         values: Values::OnOff,
         default: "off",
     },
+    Wire::SWITCH,
 ];
 
 fn build(settings: &Settings) -> System {
@@ -73,12 +74,17 @@ fn build(settings: &Settings) -> System {
     let shop = Arc::new(Shop::default());
     let services = services::all(rules, &shop);
     let system = System::new(services, move |ctx| scenario::buy(ctx, rules, shop.clone()));
-    // Adjusting the cart is the same call whichever discount was found.
+    // Adjusting the cart is the same call whichever discount was found; inside
+    // a gRPC message no field can be left out.
     let identity = Identity {
         masked: vec!["percent".to_owned()],
         ..Identity::default()
     };
-    System { identity, ..system }
+    System {
+        identity,
+        wire: Wire::of(settings),
+        ..system.with_state()
+    }
 }
 
 /// A delay longer than the mistaken timeout and shorter than any other.
@@ -90,6 +96,8 @@ fn expected() -> Vec<Expected> {
         "discounts=many",
         "dependencies=hard",
         "dependencies=hard discounts=many",
+        "wire=grpc",
+        "wire=grpc dependencies=hard",
     ];
     let mut expected: Vec<Expected> = correct
         .into_iter()
@@ -112,6 +120,10 @@ fn with_bugs() -> Vec<Expected> {
         "** > cart PUT /carts/* = 500",
         "** > cart PUT /carts/* = 404",
     ];
+    let cart_not_adjusted_over_grpc: &[&str] = &[
+        "** > cart corpus.Cart/PutCarts = 500",
+        "** > cart corpus.Cart/PutCarts = grpc:NOT_FOUND",
+    ];
     // Only the greatest discount is missed when its lookup is slow.
     let impatience: &[&str] = &[
         "** > pricing POST /discounts/FIRST-TIME = delay:2s",
@@ -130,6 +142,11 @@ fn with_bugs() -> Vec<Expected> {
         fails("bugs=on", HTTP, cart_not_adjusted),
         fails("bugs=on", DECLARED, cart_not_adjusted_declared),
         fails("bugs=on", SLOW, impatience),
+        fails(
+            "bugs=on wire=grpc",
+            "500,grpc:NOT_FOUND",
+            cart_not_adjusted_over_grpc,
+        ),
         fails("bugs=on discounts=many", HTTP, cart_not_adjusted),
         fails("bugs=on discounts=many", SLOW, impatience),
         fails("bugs=on dependencies=hard", HTTP, &[]),
