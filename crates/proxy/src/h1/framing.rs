@@ -114,10 +114,12 @@ pub(super) fn tokens(value: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// Digits only: signs, blanks and lists are read differently by different
 /// servers.
 fn number(value: &[u8]) -> Option<u64> {
-    if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    std::str::from_utf8(value).ok()?.parse().ok()
+    let digit = |byte: &u8| byte.is_ascii_digit().then(|| u64::from(byte - b'0'));
+    let append = |number: u64, digit| number.checked_mul(10)?.checked_add(digit);
+    let first = digit(value.first()?)?;
+    value[1..]
+        .iter()
+        .try_fold(first, |number, byte| append(number, digit(byte)?))
 }
 
 #[cfg(test)]

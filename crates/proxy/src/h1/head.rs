@@ -157,14 +157,12 @@ impl RequestHead {
     /// scheme and host before it.
     pub(super) fn target(&self) -> &str {
         let target = self.part(&self.target);
-        let Some((_, after_scheme)) = target.split_once("://") else {
+        if target.starts_with('/') {
             return target;
-        };
-        match target.starts_with('/') {
-            true => target,
-            false => after_scheme
-                .find('/')
-                .map_or("/", |path| &after_scheme[path..]),
+        }
+        match target.split_once("://") {
+            None => target,
+            Some((_, rest)) => rest.find('/').map_or("/", |path| &rest[path..]),
         }
     }
 
@@ -308,11 +306,7 @@ impl Headers for RequestHead {
     }
 
     fn set(&mut self, name: &str, value: &str) {
-        // A line break would end the line and begin another.
-        if value
-            .bytes()
-            .any(|byte| byte.is_ascii_control() && byte != b'\t')
-        {
+        if breaks_line(value) {
             return;
         }
         self.changed = true;
@@ -342,6 +336,13 @@ impl Headers for RequestHead {
             }
         }
     }
+}
+
+/// Whether a value would end its line and begin another. Looks at every byte,
+/// since that is faster than to stop at the first.
+fn breaks_line(value: &str) -> bool {
+    let breaks = |byte: u8| byte.is_ascii_control() && byte != b'\t';
+    value.bytes().fold(false, |any, byte| any | breaks(byte))
 }
 
 /// Where `part`, which is a part of `whole`, is in it.

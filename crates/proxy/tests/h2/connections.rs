@@ -1,9 +1,9 @@
 //! Connections: how many there are, what they bear, and what they do not.
 
 use std::future::poll_fn;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::Request;
@@ -16,28 +16,42 @@ use crate::support::{Served, callee, caller, campaign, pass_through, request, so
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 
-/// A callee that takes so many streams at once on a connection, holds its
-/// answers back until it may go on, and counts its connections.
-async fn narrow(streams: u32, go: Arc<Semaphore>) -> (std::net::SocketAddr, Arc<AtomicUsize>) {
+/// A callee that takes so many streams at once on a connection, and holds its
+/// answers back until it may go on.
+struct Narrow {
+    address: SocketAddr,
+    connections: Arc<AtomicUsize>,
+    /// How many requests it was asked.
+    asked: Arc<Semaphore>,
+    go: Arc<Semaphore>,
+}
+
+async fn narrow(streams: u32) -> Narrow {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let count = Arc::new(AtomicUsize::new(0));
-    let counted = count.clone();
+    let narrow = Narrow {
+        address: listener.local_addr().unwrap(),
+        connections: Arc::default(),
+        asked: Arc::new(Semaphore::new(0)),
+        go: Arc::new(Semaphore::new(0)),
+    };
+    let (asked, go) = (narrow.asked.clone(), narrow.go.clone());
+    let connections = narrow.connections.clone();
     tokio::spawn(async move {
         loop {
             let (stream, _) = listener.accept().await.unwrap();
-            counted.fetch_add(1, Ordering::Relaxed);
-            tokio::spawn(serve_narrow(stream, streams, go.clone()));
+            connections.fetch_add(1, Ordering::Relaxed);
+            tokio::spawn(serve_narrow(stream, streams, asked.clone(), go.clone()));
         }
     });
-    (address, count)
+    narrow
 }
 
-async fn serve_narrow(stream: TcpStream, streams: u32, go: Arc<Semaphore>) {
+async fn serve_narrow(stream: TcpStream, streams: u32, asked: Arc<Semaphore>, go: Arc<Semaphore>) {
     let mut builder = h2::server::Builder::new();
     builder.max_concurrent_streams(streams);
     let mut connection = builder.handshake::<_, Bytes>(stream).await.unwrap();
     while let Some(Ok((_, mut respond))) = connection.accept().await {
+        asked.add_permits(1);
         let go = go.clone();
         tokio::spawn(async move {
             let _permit = go.acquire().await;
@@ -48,32 +62,31 @@ async fn serve_narrow(stream: TcpStream, streams: u32, go: Arc<Semaphore>) {
 
 #[tokio::test]
 async fn more_streams_than_one_connection_to_the_callee_takes() {
-    let go = Arc::new(Semaphore::new(0));
-    let (callee, connections) = narrow(5, go.clone()).await;
-    let front = pass_through(callee);
+    let callee = narrow(5).await;
+    let front = pass_through(callee.address);
     let mut caller = caller(front.address).await;
     let mut waiting = Vec::new();
     for _ in 0..50 {
         waiting.push(caller.send(request("GET", "/"), true).await.0);
     }
-    tokio::time::sleep(Duration::from_millis(300)).await;
-    go.add_permits(1_000);
+    let _all = soon(callee.asked.acquire_many(50)).await.unwrap();
+    assert_eq!(callee.connections.load(Ordering::Relaxed), 10);
+    callee.go.add_permits(50);
     for answer in waiting {
         assert_eq!(soon(answer).await.unwrap().status(), 200);
     }
-    assert_eq!(connections.load(Ordering::Relaxed), 10);
 }
 
 #[tokio::test]
 async fn callers_share_the_connection_to_the_callee() {
-    let go = Arc::new(Semaphore::new(1_000));
-    let (callee, connections) = narrow(100, go).await;
-    let front = pass_through(callee);
+    let callee = narrow(100).await;
+    callee.go.add_permits(100);
+    let front = pass_through(callee.address);
     for _ in 0..10 {
         let mut caller = caller(front.address).await;
         assert_eq!(caller.get("/").await.unwrap().status(), 200);
     }
-    assert_eq!(connections.load(Ordering::Relaxed), 1);
+    assert_eq!(callee.connections.load(Ordering::Relaxed), 1);
 }
 
 #[tokio::test]
@@ -242,9 +255,8 @@ async fn a_preface_in_pieces() {
 
 #[tokio::test]
 async fn a_caller_that_says_goodbye_still_gets_its_answers() {
-    let go = Arc::new(Semaphore::new(0));
-    let (callee, _) = narrow(5, go.clone()).await;
-    let front = pass_through(callee);
+    let callee = narrow(5).await;
+    let front = pass_through(callee.address);
     let stream = TcpStream::connect(front.address).await.unwrap();
     let (mut requests, mut connection) = h2::client::handshake(stream).await.unwrap();
     let (answer, _) = requests.send_request(request("GET", "/"), true).unwrap();
@@ -252,8 +264,8 @@ async fn a_caller_that_says_goodbye_still_gets_its_answers() {
     drop(requests);
     let driven = poll_fn(|cx| std::pin::Pin::new(&mut connection).poll(cx));
     let answered = async {
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        go.add_permits(1);
+        let _asked = soon(callee.asked.acquire()).await.unwrap();
+        callee.go.add_permits(1);
         soon(answer).await.unwrap().status()
     };
     let (ended, status) = tokio::join!(soon(driven), answered);

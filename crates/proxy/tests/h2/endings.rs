@@ -1,6 +1,7 @@
 //! How streams end when they do not end well, and who gets to know.
 
 use std::future::poll_fn;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,29 +17,43 @@ use crate::support::{
     request, serve_connection, soon,
 };
 
-/// A callee that answers nothing and tells how its streams end.
-async fn told_of_resets() -> (std::net::SocketAddr, mpsc::UnboundedReceiver<Reason>) {
-    let (tell, told) = mpsc::unbounded_channel();
-    let callee = callee(move |mut served: Served| {
-        let tell = tell.clone();
+/// A callee that answers nothing.
+struct Silent {
+    address: SocketAddr,
+    /// Told for every request that came.
+    asked: mpsc::UnboundedReceiver<()>,
+    /// How its streams ended.
+    ended: mpsc::UnboundedReceiver<Reason>,
+}
+
+async fn silent() -> Silent {
+    let (tell_asked, asked) = mpsc::unbounded_channel();
+    let (tell_ended, ended) = mpsc::unbounded_channel();
+    let address = callee(move |mut served: Served| {
+        tell_asked.send(()).unwrap();
+        let tell_ended = tell_ended.clone();
         async move {
             let reason = poll_fn(|cx| served.respond.poll_reset(cx)).await;
-            tell.send(reason.unwrap()).unwrap();
+            let _ = tell_ended.send(reason.unwrap());
         }
     })
     .await;
-    (callee, told)
+    Silent {
+        address,
+        asked,
+        ended,
+    }
 }
 
 #[tokio::test]
 async fn a_caller_that_resets_while_it_waits() {
-    let (callee, mut told) = told_of_resets().await;
-    let campaign = campaign(callee);
+    let mut callee = silent().await;
+    let campaign = campaign(callee.address);
     let mut caller = caller(campaign.front.address).await;
     let (_answer, mut upload) = caller.send(request("POST", "/"), true).await;
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    soon(callee.asked.recv()).await.unwrap();
     upload.send_reset(Reason::CANCEL);
-    assert_eq!(soon(told.recv()).await, Some(Reason::CANCEL));
+    assert_eq!(soon(callee.ended.recv()).await, Some(Reason::CANCEL));
     let recorded = campaign.recorded().await;
     assert_eq!(recorded.trace.final_reply(), Some(Reply::TimedOut));
     assert!(recorded.details[0].gave_up.is_some());
@@ -46,25 +61,25 @@ async fn a_caller_that_resets_while_it_waits() {
 
 #[tokio::test]
 async fn a_caller_that_resets_in_the_middle_of_its_request() {
-    let (callee, mut told) = told_of_resets().await;
-    let front = pass_through(callee);
+    let mut callee = silent().await;
+    let front = pass_through(callee.address);
     let mut caller = caller(front.address).await;
     let (_answer, mut upload) = caller.send(request("POST", "/"), false).await;
     upload.send_data("some".into(), false).unwrap();
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    soon(callee.asked.recv()).await.unwrap();
     upload.send_reset(Reason::CANCEL);
-    assert_eq!(soon(told.recv()).await, Some(Reason::CANCEL));
+    assert_eq!(soon(callee.ended.recv()).await, Some(Reason::CANCEL));
 }
 
 #[tokio::test]
 async fn a_caller_whose_connection_ends_while_it_waits() {
-    let (callee, mut told) = told_of_resets().await;
-    let front = pass_through(callee);
+    let mut callee = silent().await;
+    let front = pass_through(callee.address);
     let mut caller = caller(front.address).await;
     let _waiting = caller.send(request("GET", "/"), true).await;
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    soon(callee.asked.recv()).await.unwrap();
     drop(caller);
-    assert_eq!(soon(told.recv()).await, Some(Reason::CANCEL));
+    assert_eq!(soon(callee.ended.recv()).await, Some(Reason::CANCEL));
 }
 
 #[tokio::test]
@@ -232,8 +247,12 @@ async fn a_truncated_answer_arrives_as_far_as_it_goes() {
 
 #[tokio::test]
 async fn an_answer_of_the_proxy_to_a_request_that_goes_on() {
-    let (callee, _told) = told_of_resets().await;
-    let front = front(callee, Arc::new(Script::failing("503")), one_thread());
+    let callee = silent().await;
+    let front = front(
+        callee.address,
+        Arc::new(Script::failing("503")),
+        one_thread(),
+    );
     let mut caller = caller(front.address).await;
     let (answer, mut upload) = caller.send(request("POST", "/"), false).await;
     // Longer than the proxy reads to name the call.

@@ -84,6 +84,17 @@ async fn counting(sent: Arc<AtomicUsize>) -> std::net::SocketAddr {
     .await
 }
 
+/// A number, once it changes no more.
+async fn settled(number: &AtomicUsize) -> usize {
+    loop {
+        let before = number.load(Ordering::Relaxed);
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        if number.load(Ordering::Relaxed) == before {
+            return before;
+        }
+    }
+}
+
 #[tokio::test]
 async fn callers_that_do_not_read_hold_back_their_callee_and_nobody_else() {
     let sent = Arc::new(AtomicUsize::new(0));
@@ -97,20 +108,14 @@ async fn callers_that_do_not_read_hold_back_their_callee_and_nobody_else() {
         let (answer, _) = slow.send(request("GET", "/long"), true).await;
         stuck.push(soon(answer).await.unwrap());
     }
-    tokio::time::sleep(Duration::from_millis(300)).await;
-    let held = sent.load(Ordering::Relaxed);
+    let held = settled(&sent).await;
     assert!(held < 20 * HELD, "{held} bytes for 20 callers");
     // On the same connections, theirs and the callee's.
     let mut quick = caller(front.address).await;
     for _ in 0..10 {
         assert_eq!(quick.get("/short").await.unwrap().body, "short");
     }
-    tokio::time::sleep(Duration::from_millis(100)).await;
-    assert_eq!(
-        sent.load(Ordering::Relaxed),
-        held,
-        "nothing moves meanwhile"
-    );
+    assert_eq!(settled(&sent).await, held, "nothing moves meanwhile");
     // Who reads again gets more.
     let body = stuck[0].body_mut();
     for _ in 0..100 {
@@ -128,7 +133,7 @@ async fn a_stuck_stream_does_not_stall_its_neighbour() {
     let mut caller = caller_with(front.address, &builder).await;
     let (answer, _) = caller.send(request("GET", "/long"), true).await;
     let _stuck = soon(answer).await.unwrap();
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    settled(&sent).await;
     for _ in 0..10 {
         assert_eq!(caller.get("/short").await.unwrap().body, "short");
     }

@@ -1,6 +1,7 @@
 //! What the control plane gets to know, and when: of a request enough to tell
 //! it apart, of an answer its status before its end is sent.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,13 +9,14 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
 use murphy_model::{GrpcCode, Reply};
 use murphy_proxy::Settings;
+use murphy_registry::Arrival;
 
 use crate::support::{
-    Script, Served, callee, caller, campaign, front, one_thread, piece, read, request, soon,
+    Answer, Script, Served, callee, caller, campaign, front, one_thread, piece, read, request, soon,
 };
 
 /// How long the control plane takes to hear of an ending.
-const FAR: Duration = Duration::from_millis(80);
+const FAR: Duration = Duration::from_millis(200);
 
 fn grpc_status(status: &'static str) -> (HeaderName, HeaderValue) {
     (
@@ -76,15 +78,14 @@ async fn and_what_comes_before_the_last_frame_does_not_wait_for_it() {
     let far = Arc::new(Script::far(FAR));
     let front = front(callee, far.clone(), one_thread());
     let mut caller = caller(front.address).await;
-    for path in ["/end", "/trailers"] {
-        let begun = Instant::now();
+    for (number, path) in ["/end", "/trailers"].into_iter().enumerate() {
         let (answer, _) = caller.send(request("GET", path), true).await;
         let mut body = soon(answer).await.unwrap().into_body();
         assert_eq!(piece(&mut body).await, "x");
-        assert!(begun.elapsed() < FAR, "{path}");
+        assert_eq!(far.endings().len(), number, "{path}");
         assert_eq!(read(&mut body).await.unwrap(), "");
         soon(body.trailers()).await.unwrap();
-        assert!(begun.elapsed() >= FAR, "{path}");
+        assert_eq!(far.endings().len(), number + 1, "{path}");
     }
 }
 
@@ -107,7 +108,7 @@ async fn the_grpc_status_is_read_from_trailers_or_the_head() {
         let campaign = campaign(callee);
         let mut caller = caller(campaign.front.address).await;
         let (answer, _) = caller.send(grpc(path), true).await;
-        crate::support::Answer::read(answer).await.unwrap();
+        Answer::read(answer).await.unwrap();
         let recorded = campaign.recorded().await;
         assert_eq!(recorded.trace.final_reply(), Some(reply), "{path}");
     }
@@ -119,122 +120,106 @@ fn message(text: &str) -> Bytes {
     [&[0], &length[..], text.as_bytes()].concat().into()
 }
 
-/// A body as a caller sends it.
+/// A body as a caller sends it, frame by frame.
 struct Body {
     grpc: bool,
-    /// Sent at once, one frame each.
     frames: Vec<Bytes>,
-    /// Whether the last of them ends it; otherwise an empty one does later.
+    /// Whether the last of them ends it; if not, more comes when the call has
+    /// been named.
     ends: bool,
 }
 
-#[tokio::test]
-async fn so_much_of_a_request_is_read_and_all_of_it_is_sent_on() {
-    const LIMIT: usize = 100;
-    let long = Bytes::from("l".repeat(LIMIT + 1));
-    let joined = [message("one"), message("two")].concat();
-    let cut_up = |bytes: &[u8]| bytes.iter().map(|b| vec![*b].into()).collect();
-    let body = |grpc, frames: Vec<Bytes>, ends| Body { grpc, frames, ends };
-    let cases: Vec<(&str, Body, &str, bool)> = vec![
-        (
-            "whole",
-            body(false, vec!["ab".into(), "cd".into()], true),
-            "abcd",
-            false,
-        ),
-        ("open", body(false, vec!["ab".into()], false), "ab", true),
-        (
-            "at the limit",
-            body(false, vec![long.slice(1..)], true),
-            &long_text(LIMIT),
-            false,
-        ),
-        (
-            "over it",
-            body(false, vec![long.clone()], true),
-            &long_text(LIMIT),
-            true,
-        ),
-        ("nothing yet", body(false, vec![], false), "", true),
-        (
-            "a message",
-            body(true, vec![message("one")], true),
-            "one",
-            false,
-        ),
-        (
-            "its end comes later",
-            body(true, vec![message("one")], false),
-            "one",
-            false,
-        ),
-        (
-            "another follows",
-            body(true, vec![joined.clone().into()], true),
-            "one",
-            false,
-        ),
-        (
-            "byte by byte",
-            body(true, cut_up(&joined), true),
-            "one",
-            false,
-        ),
-        (
-            "half a message",
-            body(true, vec![message("one").slice(..6)], false),
-            "o",
-            true,
-        ),
-        ("no message", body(true, vec![], false), "", true),
-    ]
-    .into_iter()
-    .map(|(name, body, read, cut)| (name, body, leak(read), cut))
-    .collect();
-    let callee = callee(|served: Served| served.echo()).await;
-    for (name, body, seen, cut) in cases {
-        let far = Arc::new(Script::far(FAR));
-        let settings = Settings {
-            body_limit: LIMIT,
-            body_patience: Duration::from_millis(100),
-            ..one_thread()
-        };
-        let front = front(callee, far.clone(), settings);
-        let mut caller = caller(front.address).await;
-        let request = if body.grpc {
-            grpc("/s/M")
-        } else {
-            request("POST", "/")
-        };
-        let (answer, mut upload) = caller.send(request, false).await;
-        let count = body.frames.len();
-        for (number, frame) in body.frames.iter().enumerate() {
-            let last = body.ends && number + 1 == count;
-            upload.send_data(frame.clone(), last).unwrap();
-        }
-        if !body.ends {
-            tokio::time::sleep(Duration::from_millis(200)).await;
-            upload.send_data("!".into(), true).unwrap();
-        }
-        let answer = crate::support::Answer::read(answer).await.unwrap();
-        let end: &[u8] = if body.ends { b"" } else { b"!" };
-        assert_eq!(answer.body, [&body.frames.concat(), end].concat(), "{name}");
-        let arrival = far.last_arrival();
-        assert_eq!(
-            (&arrival.body[..], arrival.body_cut),
-            (seen.as_bytes(), cut),
-            "{name}"
-        );
+fn plain(frames: &[&'static str], ends: bool) -> Body {
+    Body {
+        grpc: false,
+        frames: frames.iter().map(|frame| Bytes::from(*frame)).collect(),
+        ends,
     }
 }
 
-fn long_text(length: usize) -> String {
-    "l".repeat(length)
+fn messages(frames: Vec<Bytes>, ends: bool) -> Body {
+    Body {
+        grpc: true,
+        frames,
+        ends,
+    }
 }
 
-/// Cases live as long as the test.
-fn leak(text: &str) -> &'static str {
-    text.to_owned().leak()
+/// How much of a body is read before a call is named.
+const LIMIT: usize = 10;
+
+#[tokio::test]
+async fn so_much_of_a_request_is_read_and_all_of_it_is_sent_on() {
+    let one = message("one");
+    let two = Bytes::from([message("one"), message("two")].concat());
+    let cut_up = (0..two.len()).map(|at| two.slice(at..=at)).collect();
+    let cases: [(&str, Body, &str, bool); 11] = [
+        ("whole", plain(&["ab", "cd"], true), "abcd", false),
+        ("open", plain(&["ab"], false), "ab", true),
+        ("nothing yet", plain(&[], false), "", true),
+        (
+            "at the limit",
+            plain(&["0123456789"], true),
+            "0123456789",
+            false,
+        ),
+        ("over it", plain(&["0123456789+"], true), "0123456789", true),
+        ("message", messages(vec![one.clone()], true), "one", false),
+        (
+            "end later",
+            messages(vec![one.clone()], false),
+            "one",
+            false,
+        ),
+        ("another message", messages(vec![two], true), "one", false),
+        ("byte by byte", messages(cut_up, true), "one", false),
+        (
+            "half a message",
+            messages(vec![one.slice(..6)], false),
+            "o",
+            true,
+        ),
+        ("no message", messages(vec![], false), "", true),
+    ];
+    let callee = callee(|served: Served| served.echo()).await;
+    for (name, body, seen, cut) in cases {
+        let arrival = arrival(callee, &body).await;
+        let read = (&arrival.body[..], arrival.body_cut);
+        assert_eq!(read, (seen.as_bytes(), cut), "{name}");
+    }
+}
+
+/// Sends a request that comes back as its answer, and tells how it was named.
+async fn arrival(callee: SocketAddr, body: &Body) -> Arrival {
+    let script = Arc::new(Script::far(Duration::ZERO));
+    let settings = Settings {
+        body_limit: LIMIT,
+        body_patience: Duration::from_millis(200),
+        ..one_thread()
+    };
+    let front = front(callee, script.clone(), settings);
+    let mut caller = caller(front.address).await;
+    let head = if body.grpc {
+        grpc("/s/M")
+    } else {
+        request("POST", "/")
+    };
+    let (answer, mut upload) = caller.send(head, false).await;
+    for (number, frame) in body.frames.iter().enumerate() {
+        let last = body.ends && number + 1 == body.frames.len();
+        upload.send_data(frame.clone(), last).unwrap();
+    }
+    let arrival = soon(script.arrival()).await;
+    if !body.ends {
+        upload.send_data("!".into(), true).unwrap();
+    }
+    let answer = Answer::read(answer).await.unwrap();
+    let rest = if body.ends { "" } else { "!" };
+    assert_eq!(
+        answer.body,
+        [&body.frames.concat(), rest.as_bytes()].concat()
+    );
+    arrival
 }
 
 #[tokio::test]
@@ -245,11 +230,8 @@ async fn a_request_without_a_body_is_not_waited_for() {
     let mut caller = caller(front.address).await;
     let begun = Instant::now();
     caller.get("/bare").await.unwrap();
-    assert!(
-        begun.elapsed() < Duration::from_millis(900),
-        "no patience needed"
-    );
-    let arrival = far.last_arrival();
+    assert!(begun.elapsed() < one_thread().body_patience);
+    let arrival = soon(far.arrival()).await;
     assert_eq!((&arrival.body[..], arrival.body_cut), (&b""[..], false));
 }
 
@@ -293,7 +275,7 @@ async fn a_caller_that_waits_for_permission_to_send_gets_it() {
     let interim = soon(std::future::poll_fn(|cx| answer.poll_informational(cx))).await;
     assert_eq!(interim.unwrap().unwrap().status(), 100);
     upload.send_data("then".into(), true).unwrap();
-    let answer = crate::support::Answer::read(answer).await.unwrap();
+    let answer = Answer::read(answer).await.unwrap();
     assert_eq!(answer.body, "then");
 }
 
@@ -317,7 +299,7 @@ async fn a_message_whose_end_comes_alone_can_be_delivered_twice() {
     upload.send_data(message("once"), false).unwrap();
     tokio::time::sleep(Duration::from_millis(50)).await;
     upload.send_data(Bytes::new(), true).unwrap();
-    crate::support::Answer::read(answer).await.unwrap();
+    Answer::read(answer).await.unwrap();
     for _ in 0..2 {
         assert_eq!(soon(told.recv()).await.unwrap(), message("once"));
     }

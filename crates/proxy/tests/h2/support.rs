@@ -178,8 +178,15 @@ impl Script {
         }
     }
 
-    pub(crate) fn last_arrival(&self) -> Arrival {
-        self.arrivals.lock().unwrap().pop().unwrap()
+    /// The next call that was named, once there is one.
+    pub(crate) async fn arrival(&self) -> Arrival {
+        loop {
+            let arrived = self.arrivals.lock().unwrap().pop();
+            match arrived {
+                Some(arrival) => return arrival,
+                None => tokio::time::sleep(Duration::from_millis(5)).await,
+            }
+        }
     }
 
     pub(crate) fn endings(&self) -> Vec<Ending> {
