@@ -303,7 +303,7 @@ impl Inner {
         let point = record.identifier.arrive(
             parent,
             Arrival {
-                destination: outgoing.to,
+                destination: &outgoing.to.into(),
                 interface: &asked.interface,
                 query: asked.query,
                 body: &asked.body,

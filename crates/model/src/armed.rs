@@ -4,19 +4,20 @@
 //! the faultload names; only patterns for the same destination are tried one
 //! by one. What striking means is up to the simulator or the proxy.
 
-use std::collections::HashMap;
 use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use crate::{Fault, Faultload, Point, Target};
 
 /// The faults of one faultload, found by the point they strike.
 #[derive(Clone, Debug, Default)]
 pub struct Armed {
-    calls: HashMap<Point, Fault>,
-    every: HashMap<Point, Fault>,
+    calls: FxHashMap<Point, Fault>,
+    every: FxHashMap<Point, Fault>,
     /// Patterns by the destination of their last frame; those for several
     /// destinations under `None`.
-    patterns: HashMap<Option<Arc<str>>, Vec<Fault>>,
+    patterns: FxHashMap<Option<Arc<str>>, Vec<Fault>>,
 }
 
 impl Armed {

@@ -6,8 +6,10 @@
 //! set by [`Identity`]; finding a setting that is stable for a system is the
 //! campaign's job.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use crate::{Frame, Interface, PathTemplates, PayloadHash, Point, Predecessors, Sibling};
 
@@ -74,7 +76,7 @@ pub struct UnknownComponent(String);
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival<'a> {
     /// The service it is sent to.
-    pub destination: &'a str,
+    pub destination: &'a Arc<str>,
     /// What it asks for, with the concrete path.
     pub interface: &'a Interface,
     /// The query, without `?`; empty if there is none.
@@ -89,8 +91,8 @@ pub struct Arrival<'a> {
 #[derive(Debug)]
 pub struct Identifier {
     identity: Arc<Identity>,
-    counts: HashMap<Point, u32>,
-    completed: HashMap<Option<Point>, BTreeMap<Sibling, u32>>,
+    counts: FxHashMap<Point, u32>,
+    completed: FxHashMap<Option<Point>, BTreeMap<Sibling, u32>>,
 }
 
 impl Identifier {
@@ -98,8 +100,8 @@ impl Identifier {
     pub fn new(identity: Arc<Identity>) -> Self {
         Identifier {
             identity,
-            counts: HashMap::new(),
-            completed: HashMap::new(),
+            counts: FxHashMap::default(),
+            completed: FxHashMap::default(),
         }
     }
 
@@ -144,7 +146,10 @@ impl Identifier {
         let interface = match arrival.interface {
             Interface::Http { method, path } => Interface::Http {
                 method: method.clone(),
-                path: identity.templates.apply(path),
+                path: identity
+                    .templates
+                    .changed(path)
+                    .unwrap_or_else(|| path.clone()),
             },
             grpc => grpc.clone(),
         };
@@ -152,9 +157,12 @@ impl Identifier {
             .payload
             .then(|| PayloadHash::of(arrival.query, arrival.body, &identity.masked));
         let mut frame = Frame {
+            destination: arrival.destination.clone(),
+            interface,
             payload: payload.flatten(),
+            predecessors: None,
             site: arrival.site.filter(|_| identity.call_site).map(Arc::from),
-            ..Frame::new(arrival.destination, interface)
+            count: 1,
         };
         frame.predecessors = identity
             .predecessors
@@ -197,7 +205,7 @@ mod tests {
         fn call(&mut self, parent: Option<&Point>, to: &str, path: &str, body: &str) -> Point {
             let interface = Interface::http("GET", path);
             let arrival = Arrival {
-                destination: to,
+                destination: &to.into(),
                 interface: &interface,
                 query: "",
                 body: body.as_bytes(),

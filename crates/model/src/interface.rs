@@ -89,18 +89,23 @@ impl PathTemplates {
 
     /// The template of a concrete path (without its query).
     pub fn apply(&self, path: &str) -> Arc<str> {
+        self.changed(path).unwrap_or_else(|| path.into())
+    }
+
+    /// The same; `None` where the template is the path itself.
+    pub(crate) fn changed(&self, path: &str) -> Option<Arc<str>> {
+        if self.own.is_empty() && !path.split('/').any(looks_generated) {
+            return None;
+        }
         let segments: Vec<&str> = path.split('/').collect();
         if let Some(own) = self.own.iter().find(|own| fits(own, &segments)) {
-            return own.join("/").into();
-        }
-        if !segments.iter().any(|s| looks_generated(s)) {
-            return path.into();
+            return Some(own.join("/").into());
         }
         let masked: Vec<&str> = segments
             .iter()
             .map(|s| if looks_generated(s) { "{}" } else { s })
             .collect();
-        masked.join("/").into()
+        Some(masked.join("/").into())
     }
 }
 

@@ -6,8 +6,10 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::hash::{BuildHasher, Hash, Hasher, RandomState};
-use std::sync::{Arc, LazyLock};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use rustc_hash::FxHasher;
 
 use crate::{Interface, PayloadHash};
 
@@ -85,9 +87,6 @@ struct Node {
     hash: u64,
 }
 
-/// One key for the whole process: equal points must hash alike wherever made.
-static HASHING: LazyLock<RandomState> = LazyLock::new(RandomState::new);
-
 impl Point {
     /// An entry point: a call that nothing observed has caused.
     pub fn entry(frame: Frame) -> Self {
@@ -107,7 +106,8 @@ impl Point {
     }
 
     fn link(parent: Option<Point>, frame: Frame) -> Self {
-        let mut hasher = HASHING.build_hasher();
+        // Points are made for every call on the wire: the hash must be cheap.
+        let mut hasher = FxHasher::default();
         parent.as_ref().map(|p| p.0.hash).hash(&mut hasher);
         frame.hash(&mut hasher);
         let depth = parent.as_ref().map_or(1, |p| p.0.depth + 1);

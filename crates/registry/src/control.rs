@@ -57,11 +57,24 @@ impl fmt::Debug for ExecutionId {
 }
 
 impl fmt::Display for CallKey {
+    /// By hand: it is written twice for every call of an execution, and the
+    /// general way takes as long as the rest of the stamp.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.call {
-            Some(CallId(call)) => write!(f, "{}-{call:x}", self.execution),
-            None => write!(f, "{}", self.execution),
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut text = [b'-'; 16 + 1 + 8];
+        let digit = |number: u64, place: usize| DIGITS[(number >> (4 * place)) as usize % 16];
+        for (at, byte) in text[..16].iter_mut().enumerate() {
+            *byte = digit(self.execution.0, 15 - at);
         }
+        let mut end = 16;
+        if let Some(CallId(call)) = self.call {
+            let digits = (8 - call.leading_zeros() as usize / 4).max(1);
+            end = 17 + digits;
+            for (at, byte) in text[17..end].iter_mut().enumerate() {
+                *byte = digit(u64::from(call), digits - 1 - at);
+            }
+        }
+        f.write_str(std::str::from_utf8(&text[..end]).expect("digits are ASCII"))
     }
 }
 
@@ -70,34 +83,40 @@ impl fmt::Display for CallKey {
 #[error("not the name of a call: 16 hexadecimal digits, then optionally `-` and 1 to 8 more")]
 pub struct NoCallKey;
 
+impl CallKey {
+    /// Reads it as it is written; lower-case digits only.
+    pub fn parse(text: &[u8]) -> Option<Self> {
+        let (execution, call) = text.split_at_checked(16)?;
+        let call = match call {
+            [] => None,
+            [b'-', digits @ ..] if (1..=8).contains(&digits.len()) => {
+                Some(CallId(hex(digits)? as u32))
+            }
+            _ => return None,
+        };
+        let execution = ExecutionId(hex(execution)?);
+        Some(CallKey { execution, call })
+    }
+}
+
 impl FromStr for CallKey {
     type Err = NoCallKey;
 
     fn from_str(text: &str) -> Result<Self, NoCallKey> {
-        let (execution, call) = match text.split_once('-') {
-            Some((execution, call)) => (execution, Some(call)),
-            None => (text, None),
-        };
-        if execution.len() != 16 {
-            return Err(NoCallKey);
-        }
-        let execution = ExecutionId(hex(execution).ok_or(NoCallKey)?);
-        let call = match call {
-            None => None,
-            Some(call) if call.len() > 8 => return Err(NoCallKey),
-            Some(call) => Some(CallId(hex(call).ok_or(NoCallKey)? as u32)),
-        };
-        Ok(CallKey { execution, call })
+        CallKey::parse(text.as_bytes()).ok_or(NoCallKey)
     }
 }
 
-/// Lower-case digits only: what we write is what we read.
-fn hex(digits: &str) -> Option<u64> {
-    let ours = |b: &u8| b.is_ascii_digit() || (b'a'..=b'f').contains(b);
-    if digits.is_empty() || !digits.as_bytes().iter().all(ours) {
-        return None;
-    }
-    u64::from_str_radix(digits, 16).ok()
+/// The number in up to sixteen digits.
+fn hex(digits: &[u8]) -> Option<u64> {
+    digits.iter().try_fold(0, |number, byte| {
+        let digit = match byte {
+            b'0'..=b'9' => byte - b'0',
+            b'a'..=b'f' => byte - b'a' + 10,
+            _ => return None,
+        };
+        Some(number << 4 | u64::from(digit))
+    })
 }
 
 /// What travels through a whole execution unchanged: a trace id, or the

@@ -4,12 +4,12 @@
 //! them by the armed faultload, notes how they end. Locked for the length of
 //! one report, never across I/O.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use murphy_model::{Armed, Call, CallId, Faultload, Identifier, Identity, Mode, Point, Trace};
+use rustc_hash::FxHashMap;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -34,7 +34,7 @@ struct Calls {
     identifier: Identifier,
     in_flight: InFlight,
     /// Which call an arrival became, for arrivals reported twice.
-    arrivals: HashMap<u64, CallId>,
+    arrivals: FxHashMap<u64, CallId>,
     calls: Vec<Call>,
     details: Vec<Detail>,
     events: u32,
@@ -59,7 +59,7 @@ impl Execution {
             calls: Mutex::new(Calls {
                 identifier: Identifier::new(identity),
                 in_flight: InFlight::default(),
-                arrivals: HashMap::new(),
+                arrivals: FxHashMap::default(),
                 calls: Vec::new(),
                 details: Vec::new(),
                 events: 0,

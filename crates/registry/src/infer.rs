@@ -7,10 +7,11 @@
 //! its deepest must be the caller. Anything else is taken for ambiguous and
 //! reported so.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use murphy_model::{Call, CallId};
+use rustc_hash::FxHashMap;
 
 use crate::{Link, SpanId, Spans};
 
@@ -20,7 +21,7 @@ pub(crate) struct InFlight {
     /// Calls that are at their callee now.
     open: BTreeSet<CallId>,
     /// Which call carried a span; `None` once two did.
-    spans: HashMap<SpanId, Option<CallId>>,
+    spans: FxHashMap<SpanId, Option<CallId>>,
 }
 
 impl InFlight {

@@ -4,12 +4,13 @@
 //! of a look-up; every report then locks its own execution only, so its cost
 //! does not depend on how many executions or calls there are.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use murphy_model::{Faultload, Identity, Mode, Point};
+use rustc_hash::FxHashMap;
 use tokio::time::Instant;
 
 use crate::control::{
@@ -89,11 +90,11 @@ pub struct Registry {
 
 #[derive(Default)]
 struct Tables {
-    executions: HashMap<ExecutionId, Arc<Execution>>,
-    traces: HashMap<TraceKey, ExecutionId>,
+    executions: FxHashMap<ExecutionId, Arc<Execution>>,
+    traces: FxHashMap<TraceKey, ExecutionId>,
     /// What each execution put into `traces`, to be taken out again.
-    learned: HashMap<ExecutionId, Vec<TraceKey>>,
-    workers: HashMap<WorkerId, ExecutionId>,
+    learned: FxHashMap<ExecutionId, Vec<TraceKey>>,
+    workers: FxHashMap<WorkerId, ExecutionId>,
     solo: Option<ExecutionId>,
     /// In order of expiry, since all live equally long.
     begun: VecDeque<(Instant, ExecutionId)>,

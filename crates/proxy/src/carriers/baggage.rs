@@ -52,7 +52,7 @@ fn ours(member: &[u8]) -> Option<CallKey> {
         *text.get_mut(length)? = byte;
         length += 1;
     }
-    std::str::from_utf8(&text[..length]).ok()?.parse().ok()
+    CallKey::parse(&text[..length])
 }
 
 fn is_ours(member: &[u8]) -> bool {

@@ -42,7 +42,11 @@ fn id(headers: &dyn Headers) -> Option<&[u8]> {
 }
 
 fn trace(id: &[u8]) -> TraceKey {
-    let number = (id.len() == 32 && ids::is_lower_hex(id)).then(|| ids::trace(id));
+    let number = (id.len() == 32
+        && ids::lower_hex(&id[..16])
+            .and(ids::lower_hex(&id[16..]))
+            .is_some())
+    .then(|| ids::trace(id));
     number.flatten().unwrap_or_else(|| ids::digest(id))
 }
 

@@ -60,21 +60,24 @@ fn first_valid(headers: &dyn Headers) -> Option<(TraceKey, SpanId)> {
 /// must begin alike.
 fn parse(value: &[u8]) -> Option<(TraceKey, SpanId)> {
     let (known, rest) = value.split_at_checked(LENGTH)?;
-    let mut fields = known.split(|byte| *byte == b'-');
-    let mut field = |length: usize| {
-        let digits = fields.next()?;
-        (digits.len() == length && ids::is_lower_hex(digits)).then_some(digits)
-    };
-    let (version, trace, span, _flags) = (field(2)?, field(32)?, field(16)?, field(2)?);
+    let dashes = known[2] == b'-' && known[35] == b'-' && known[52] == b'-';
+    let (version, trace) = (&known[..2], &known[3..35]);
+    let (span, flags) = (&known[36..52], &known[53..]);
+    if !dashes || ids::lower_hex(version).is_none() || ids::lower_hex(flags).is_none() {
+        return None;
+    }
     let complete = match version {
         b"ff" => false,
         b"00" => rest.is_empty(),
         _ => matches!(rest, [] | [b'-', ..]),
     };
-    match complete {
-        true => Some((ids::trace(trace)?, ids::span(span)?)),
-        false => None,
+    if !complete {
+        return None;
     }
+    let (high, low) = trace.split_at(16);
+    let trace = u128::from(ids::lower_hex(high)?) << 64 | u128::from(ids::lower_hex(low)?);
+    let span = ids::lower_hex(span)?;
+    (trace != 0 && span != 0).then_some((TraceKey(trace), SpanId(span)))
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ impl Carrier for TraceState {
 fn ours(member: &[u8]) -> Option<CallKey> {
     let (key, value) = key_and_value(member)?;
     match key == KEY.as_bytes() {
-        true => std::str::from_utf8(value).ok()?.parse().ok(),
+        true => CallKey::parse(value),
         false => None,
     }
 }

@@ -46,9 +46,9 @@ impl H1<'_> {
     }
 
     fn render_head(&mut self) {
-        self.connection.rendered.clear();
+        self.connection.lead.clear();
         if self.connection.head.is_changed() {
-            self.connection.head.render(&mut self.connection.rendered);
+            self.connection.head.render(&mut self.connection.lead);
         }
     }
 
@@ -68,7 +68,7 @@ impl H1<'_> {
     }
 
     async fn ask(&mut self, callee: TcpStream) -> Result<Head, Failure> {
-        let replaced = match self.connection.rendered.is_empty() {
+        let replaced = match self.connection.lead.is_empty() {
             true => 0,
             false => self.connection.head.len(),
         };

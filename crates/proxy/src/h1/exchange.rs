@@ -37,7 +37,10 @@ pub(super) struct Connection {
     pub(super) outbound: Buffer,
     /// The head of the request.
     pub(super) head: RequestHead,
-    /// Memory for messages that are not passed on as they came.
+    /// The head that is forwarded in place of the one that came, if it was
+    /// changed; needed for as long as the request is being sent.
+    pub(super) lead: Vec<u8>,
+    /// Memory for what the caller is sent that is not as it came.
     pub(super) rendered: Vec<u8>,
 }
 
@@ -109,13 +112,13 @@ impl<'a> H1<'a> {
         let Connection {
             caller,
             inbound,
-            rendered,
+            lead,
             ..
         } = &mut *self.connection;
         if !self.upload.is_over()
             && let Some(callee) = &mut self.callee
         {
-            let polled = self.upload.poll(cx, caller, inbound, rendered, callee);
+            let polled = self.upload.poll(cx, caller, inbound, lead, callee);
             match polled {
                 Poll::Ready(Ok(())) => {}
                 Poll::Ready(Err(stopped)) => return Err(stopped),

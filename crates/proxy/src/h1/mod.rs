@@ -60,6 +60,7 @@ pub(crate) async fn serve(door: Arc<Door>, caller: TcpStream, read: BytesMut) {
         inbound: Buffer::holding(&read),
         outbound: Buffer::default(),
         head: RequestHead::new(),
+        lead: Vec::new(),
         rendered: Vec::new(),
     };
     drop(read);

@@ -7,7 +7,7 @@
 //! by the next one.
 
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::AcqRel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
@@ -107,8 +107,8 @@ impl<F: Future<Output = ()>> Nursery<F> {
         self.places.len() - 1
     }
 
-    /// Polls whoever rang: `connection` with its own waker, which may return
-    /// exchanges to be taken on, and exchanges. Ready when the connection is.
+    /// Polls whoever rang: exchanges, and the connection, which may bring more
+    /// of them. Ready when the connection is.
     pub(super) fn poll<T>(
         &mut self,
         cx: &mut Context<'_>,
@@ -136,9 +136,10 @@ impl<F: Future<Output = ()>> Nursery<F> {
     /// Polls the exchanges that are left without a connection; ready when none
     /// is.
     pub(super) fn poll_rest(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let polled = self.poll(cx, |_, _| Poll::Pending);
         match self.is_empty() {
             true => Poll::Ready(()),
-            false => self.poll(cx, |_, _| Poll::Pending),
+            false => polled,
         }
     }
 
@@ -157,7 +158,8 @@ impl<F: Future<Output = ()>> Nursery<F> {
 
 impl<F: Future<Output = ()>> Place<F> {
     fn poll(&mut self) -> Poll<()> {
-        self.ringer.rang.store(false, Relaxed);
+        // Whoever rang since the last poll, on whatever thread, is seen.
+        self.ringer.rang.swap(false, AcqRel);
         let Some(room) = &mut self.exchange else {
             return Poll::Pending;
         };
@@ -184,7 +186,7 @@ impl Bell {
         rung.task.clone_from(cx.waker());
     }
 
-    /// The exchanges that rang, the last first.
+    /// Takes the exchanges that rang, so that the first is taken off first.
     fn take_exchanges(&self, due: &mut Vec<usize>) {
         std::mem::swap(&mut self.rung().exchanges, due);
         due.reverse();
@@ -219,7 +221,7 @@ impl Bell {
 
 impl Ringer {
     fn ring(&self) {
-        if !self.rang.swap(true, Relaxed) {
+        if !self.rang.swap(true, AcqRel) {
             self.bell.ring(|rung| rung.exchanges.push(self.place));
         }
     }
@@ -248,7 +250,7 @@ impl Wake for ConnectionRinger {
 #[cfg(test)]
 mod tests {
     use std::future::poll_fn;
-    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
     use tokio::sync::oneshot;
 
@@ -291,6 +293,18 @@ mod tests {
         });
         run(exchanges).await;
         ending.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn those_left_without_a_connection_are_seen_off() {
+        let mut nursery = Nursery::new();
+        for pause in [0, 5, 10] {
+            let pause = std::time::Duration::from_millis(pause);
+            nursery.add(tokio::time::sleep(pause));
+        }
+        poll_fn(|cx| nursery.poll_rest(cx)).await;
+        assert!(nursery.is_empty());
+        poll_fn(|cx| nursery.poll_rest(cx)).await;
     }
 
     #[tokio::test]

@@ -29,6 +29,9 @@ use crate::settings::Settings;
 /// opened until then, or those too many would come back refused.
 const NOT_SAID: usize = 0;
 
+/// How many connections are kept beyond those in use.
+const SPARE: usize = 4;
+
 /// The connections to a service.
 #[derive(Default)]
 pub(crate) struct Pool {
@@ -147,9 +150,29 @@ impl Lines {
 
 impl State {
     fn lease(&mut self, not: Option<u64>) -> Option<Lease> {
-        self.open.retain_mut(Line::is_alive);
-        let fit = |line: &&Line| Some(line.number) != not && line.has_room();
-        self.open.iter().find(fit).map(Line::lease)
+        let mut at = 0;
+        while let Some(line) = self.open.get_mut(at) {
+            if Some(line.number) == not || !line.has_room() {
+                at += 1;
+            } else if line.is_alive() {
+                let lease = line.lease();
+                self.close_surplus(at + 1);
+                return Some(lease);
+            } else {
+                self.open.remove(at);
+            }
+        }
+        None
+    }
+
+    /// Closes connections that many calls at once needed and that nothing goes
+    /// on any more, when the first `used` of them are enough.
+    fn close_surplus(&mut self, used: usize) {
+        if self.open.len() > used + SPARE {
+            let surplus = self.open.split_off(used + SPARE);
+            let busy = surplus.into_iter().filter(|line| !line.is_idle());
+            self.open.extend(busy);
+        }
     }
 
     fn coming(&mut self, lines: &Arc<Lines>, door: &Arc<Door>) -> watch::Receiver<Coming> {
@@ -172,6 +195,10 @@ impl Line {
 
     fn has_room(&self) -> bool {
         self.load.streams.load(Relaxed) < self.requests.current_max_send_streams()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.load.streams.load(Relaxed) == 0
     }
 
     fn lease(&self) -> Lease {

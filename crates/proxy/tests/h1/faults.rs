@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use murphy_model::Reply;
+use murphy_proxy::Settings;
 
 use crate::wire::{Execution, Wire};
 
@@ -228,4 +229,34 @@ fn a_status_after_the_callee_has_worked() {
         assert!(head.starts_with("HTTP/1.1 500 "), "{head}");
         caller.expect("Injected fault");
     }
+}
+
+/// The answer is changed while the request, with a changed head, is still
+/// being sent: neither may get into the other.
+#[test]
+fn an_early_answer_is_changed_while_the_request_goes_on() {
+    let settings = Settings {
+        body_limit: 10,
+        ..Settings::default()
+    };
+    let wire = Wire::with(settings);
+    let execution = wire.begin("** > back * #* = after:malformed");
+    let mut caller = wire.caller();
+    let context = execution.context();
+    caller.send(format!(
+        "POST / HTTP/1.1\r\n{context}Content-Length: 30\r\n\r\n01234567890123456789"
+    ));
+    let mut callee = wire.callee();
+    callee.read_head();
+    callee.expect("01234567890123456789");
+    callee.send(format!("{CHUNKED}3\r\nabc\r\n"));
+    caller.expect(format!("{CHUNKED}3\r\nInj\r\n"));
+    caller.send("01234");
+    callee.expect("01234");
+    callee.send("1\r\nx\r\n");
+    caller.expect("1\r\ne\r\n");
+    caller.send("56789");
+    callee.expect("56789");
+    callee.send("0\r\n\r\n");
+    caller.expect("0\r\n\r\n");
 }

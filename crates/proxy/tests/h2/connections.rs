@@ -4,12 +4,13 @@ use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::Request;
 use murphy_registry::Organic;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::Semaphore;
 
 use crate::support::{Served, callee, caller, campaign, pass_through, request, soon};
@@ -20,7 +21,9 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 /// answers back until it may go on.
 struct Narrow {
     address: SocketAddr,
+    /// How many connections it had, and has.
     connections: Arc<AtomicUsize>,
+    open: Arc<AtomicUsize>,
     /// How many requests it was asked.
     asked: Arc<Semaphore>,
     go: Arc<Semaphore>,
@@ -31,16 +34,23 @@ async fn narrow(streams: u32) -> Narrow {
     let narrow = Narrow {
         address: listener.local_addr().unwrap(),
         connections: Arc::default(),
+        open: Arc::default(),
         asked: Arc::new(Semaphore::new(0)),
         go: Arc::new(Semaphore::new(0)),
     };
     let (asked, go) = (narrow.asked.clone(), narrow.go.clone());
-    let connections = narrow.connections.clone();
+    let (connections, open) = (narrow.connections.clone(), narrow.open.clone());
     tokio::spawn(async move {
         loop {
             let (stream, _) = listener.accept().await.unwrap();
             connections.fetch_add(1, Ordering::Relaxed);
-            tokio::spawn(serve_narrow(stream, streams, asked.clone(), go.clone()));
+            let serve = serve_narrow(stream, streams, asked.clone(), go.clone());
+            open.fetch_add(1, Ordering::Relaxed);
+            let open = open.clone();
+            tokio::spawn(async move {
+                serve.await;
+                open.fetch_sub(1, Ordering::Relaxed);
+            });
         }
     });
     narrow
@@ -78,6 +88,32 @@ async fn more_streams_than_one_connection_to_the_callee_takes() {
 }
 
 #[tokio::test]
+async fn connections_that_are_needed_no_more_are_closed() {
+    let callee = narrow(1).await;
+    let front = pass_through(callee.address);
+    let mut caller = caller(front.address).await;
+    let mut waiting = Vec::new();
+    for _ in 0..30 {
+        waiting.push(caller.send(request("GET", "/"), true).await.0);
+    }
+    let all = soon(callee.asked.acquire_many(30)).await.unwrap();
+    callee.go.add_permits(30);
+    for answer in waiting {
+        soon(answer).await.unwrap();
+    }
+    drop(all);
+    // One that is used, four to spare.
+    let few = async {
+        while callee.open.load(Ordering::Relaxed) > 5 {
+            assert_eq!(caller.get("/").await.unwrap().status(), 200);
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    soon(few).await;
+    assert_eq!(callee.connections.load(Ordering::Relaxed), 30);
+}
+
+#[tokio::test]
 async fn callers_share_the_connection_to_the_callee() {
     let callee = narrow(100).await;
     callee.go.add_permits(100);
@@ -110,15 +146,14 @@ async fn a_thousand_streams_at_once() {
 
 #[tokio::test]
 async fn a_callee_that_is_not_up_yet() {
-    let reserved = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = reserved.local_addr().unwrap();
-    drop(reserved);
-    let campaign = campaign(address);
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let campaign = campaign(socket.local_addr().unwrap());
     let mut caller = caller(campaign.front.address).await;
     assert_eq!(caller.get("/").await.unwrap().status(), 502);
     let recorded = campaign.recorded().await;
     assert_eq!(recorded.details[0].organic, Some(Organic::Refused));
-    let listener = TcpListener::bind(address).await.unwrap();
+    let listener = socket.listen(10).unwrap();
     tokio::spawn(async move {
         let (stream, _) = listener.accept().await.unwrap();
         crate::support::serve_connection(stream, Served::echo).await;

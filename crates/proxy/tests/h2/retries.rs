@@ -10,8 +10,9 @@ use bytes::Bytes;
 use h2::Reason;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 
-use crate::support::{Served, callee, caller, pass_through, serve_connection, soon};
+use crate::support::{Served, caller, pass_through, serve_connection, soon};
 
 /// What a callee does with one of its connections.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +25,7 @@ enum Does {
     Refuse,
     /// Closes it once asked, without a word.
     Close,
-    /// Closes it after a while.
+    /// Closes it a while after its first answer.
     CloseIdle,
 }
 
@@ -63,8 +64,23 @@ async fn meet(fate: Does, mut stream: TcpStream) {
         }
         Does::Close => asked(&mut stream).await,
         Does::CloseIdle => {
-            let serve = serve_connection(stream, Served::echo);
-            let _ = tokio::time::timeout(Duration::from_millis(100), serve).await;
+            let answered = Arc::new(Notify::new());
+            let tell = answered.clone();
+            let serve = serve_connection(stream, move |served| {
+                let tell = tell.clone();
+                async move {
+                    served.echo().await;
+                    tell.notify_one();
+                }
+            });
+            let idle = async {
+                answered.notified().await;
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            };
+            tokio::select! {
+                () = serve => {}
+                () = idle => {}
+            }
         }
     }
 }
@@ -180,30 +196,4 @@ async fn serve_some(stream: TcpStream, count: usize) {
             connection.graceful_shutdown();
         }
     }
-}
-
-#[tokio::test]
-async fn a_callee_that_restarts() {
-    let reserved = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = reserved.local_addr().unwrap();
-    drop(reserved);
-    let front = pass_through(address);
-    let mut caller = caller(front.address).await;
-    for _ in 0..3 {
-        let listener = TcpListener::bind(address).await.unwrap();
-        let task = tokio::spawn(async move {
-            let (stream, _) = listener.accept().await.unwrap();
-            serve_connection(stream, Served::echo).await;
-        });
-        assert_eq!(caller.get("/").await.unwrap().status(), 200);
-        task.abort();
-        let _ = task.await;
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        assert_eq!(caller.get("/").await.unwrap().status(), 502);
-    }
-    // Nothing was kept of what failed.
-    let echo = callee(|served: Served| served.echo()).await;
-    let front = pass_through(echo);
-    let mut caller = crate::support::caller(front.address).await;
-    assert_eq!(caller.get("/").await.unwrap().status(), 200);
 }
