@@ -2,4 +2,5 @@
 
 pub mod measure;
 pub mod predecessor;
+pub mod proxy;
 pub mod published;

@@ -1,0 +1,85 @@
+//! The story of a comparison.
+
+use anyhow::Result;
+
+use super::args::Options;
+use super::bars::{self, Judged};
+use super::load::Generator;
+use super::protocol::Doors;
+use super::rounds::{Results, measure};
+use super::scratch::Scratch;
+use super::subject::Subject;
+use super::{raw, table, upstream};
+
+/// Measures and prints everything; whether all bars are met.
+pub async fn run(options: &Options) -> Result<bool> {
+    let scratch = Scratch::new()?;
+    let generator = Generator::new(&scratch)?;
+    let upstream = upstream::start(options.threads).await?;
+    let mut subjects = start_all(options, &upstream.doors, &scratch).await?;
+    check_all(options, &mut subjects).await?;
+    let versions = versions(&generator, &subjects);
+    introduce(options, &versions);
+    let mut all = Vec::new();
+    for shape in options.shapes() {
+        let (rounds, time) = (options.rounds, options.time());
+        let results = measure(shape, &mut subjects, &generator, rounds, time).await?;
+        table::print(&results);
+        all.push(results);
+    }
+    if let Some(path) = &options.json {
+        raw::write(path, &versions, &all)?;
+    }
+    Ok(print_bars(&all))
+}
+
+async fn start_all(options: &Options, upstream: &Doors, scratch: &Scratch) -> Result<Vec<Subject>> {
+    let mut subjects = Vec::new();
+    for kind in options.kinds() {
+        let subject = Subject::start(kind, options.threads, upstream, scratch);
+        subjects.push(subject.await?);
+    }
+    Ok(subjects)
+}
+
+/// Nothing is measured that answers wrongly.
+async fn check_all(options: &Options, subjects: &mut [Subject]) -> Result<()> {
+    for subject in subjects {
+        for protocol in options.only.iter().copied() {
+            subject.check(protocol).await?;
+        }
+    }
+    Ok(())
+}
+
+fn versions(generator: &Generator, subjects: &[Subject]) -> Vec<String> {
+    let tools = subjects.iter().filter_map(|subject| subject.kind.tool());
+    let others = tools.filter_map(|tool| Some(tool.version(&tool.find_or_install().ok()?)));
+    std::iter::once(generator.version()).chain(others).collect()
+}
+
+fn introduce(options: &Options, versions: &[String]) {
+    println!(
+        "Medians of rounds of {} s: {}; worker threads of every proxy: {}.",
+        options.seconds, options.rounds, options.threads
+    );
+    println!("CPU us: processor time of the proxy per request, in microseconds.");
+    println!("Murphy, of interest: calls of an execution whose faultload does not strike them.");
+    println!("{}.", versions.join(", "));
+}
+
+fn print_bars(all: &[Results]) -> bool {
+    let judged: Vec<Judged> = all.iter().flat_map(bars::judge).collect();
+    if judged.is_empty() {
+        println!("\nNo bar applies to these subjects.");
+        return true;
+    }
+    let missed = judged.iter().filter(|judged| judged.missed()).count();
+    println!();
+    println!("CPU per request, as a ratio");
+    for judged in &judged {
+        println!("  {judged}");
+    }
+    println!("{} of {} bars are met", judged.len() - missed, judged.len());
+    missed == 0
+}

@@ -1,0 +1,86 @@
+//! Murphy's own proxy in front of the upstream.
+//!
+//! Owns the process it runs in: a registry and a proxy as a campaign would
+//! have them, told by lines on standard input what a campaign would do. What
+//! it is measured on is its [`Duty`]; what executions look like is
+//! [`campaign`]'s.
+
+pub mod campaign;
+mod duty;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use murphy_proxy::{Listener, Proxy};
+use murphy_registry::{Origin, Registry};
+use tokio::runtime::Handle;
+
+use super::protocol::Doors;
+use super::role::{self, Role};
+use campaign::{Campaign, SERVICE};
+
+pub use duty::Duty;
+
+/// Starts one in a process of its own.
+pub async fn start(threads: usize, upstream: &Doors, duty: Duty) -> Result<Role> {
+    let (threads, upstream, duty) = (threads.to_string(), upstream.to_string(), duty.key());
+    let arguments = [
+        "murphy",
+        "--threads",
+        &threads,
+        "--upstream",
+        &upstream,
+        "--duty",
+        &duty,
+    ];
+    Role::start("murphy", &arguments).await
+}
+
+/// Is the proxy, until standard input ends.
+pub async fn serve(threads: usize, upstream: Doors, duty: Duty) -> Result<()> {
+    let registry = Arc::new(Registry::new(SETTINGS));
+    let proxy = Proxy::start(
+        vec![listener(upstream.h1), listener(upstream.h2)],
+        registry.clone(),
+        murphy_proxy::Settings {
+            threads,
+            ..murphy_proxy::Settings::default()
+        },
+    )?;
+    let doors = Doors {
+        h1: proxy.addresses()[0],
+        h2: proxy.addresses()[1],
+    };
+    let mut campaign = Campaign::new(registry, duty.faultload()?);
+    for _ in 0..duty.bystanders() {
+        campaign.begin()?;
+    }
+    let runtime = Handle::current();
+    role::announce_and_answer(&doors, move |line| {
+        let answer = campaign.obey(line, &runtime);
+        answer.unwrap_or_else(|error| format!("error: {error:#}"))
+    });
+    // The process ends with standard input; until then the proxy must live.
+    std::future::pending::<()>().await;
+    drop(proxy);
+    Ok(())
+}
+
+/// No patience for calls that the load generator left behind, and no end to
+/// executions before the bench has ended.
+const SETTINGS: murphy_registry::Settings = murphy_registry::Settings {
+    grace: Duration::ZERO,
+    patience: Duration::from_secs(1),
+    time_to_live: Duration::from_secs(24 * 60 * 60),
+};
+
+fn listener(upstream: SocketAddr) -> Listener {
+    Listener {
+        service: SERVICE.to_owned(),
+        listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+        upstream: upstream.to_string(),
+        origin: Origin::Service { caller: None },
+    }
+}

@@ -1,0 +1,144 @@
+//! The measuring.
+//!
+//! Owns the order: every round visits every subject once, so that whatever
+//! else the machine does meets all of them alike; each round begins with
+//! another subject. Of all rounds the median counts.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+
+use super::cpu::Cpu;
+use super::load::{Generator, Tally};
+use super::protocol::Shape;
+use super::statistics::median;
+use super::subject::{Kind, Subject};
+
+/// Load before each measurement, so that connections to the upstream are
+/// open and caches are warm.
+const WARM_UP: Duration = Duration::from_millis(300);
+
+/// The share of answers that may be of another status: what breaks when the
+/// load generator drops its connections at the end of a round.
+const TOLERATED: f64 = 0.005;
+
+/// What was measured in one round.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// Requests answered.
+    pub requests: u64,
+    /// Requests answered per second.
+    pub per_second: f64,
+    /// In microseconds.
+    pub p50_us: f64,
+    /// In microseconds.
+    pub p99_us: f64,
+    /// Processor time of the proxy per request, in microseconds; none where
+    /// there is no proxy.
+    pub cpu_us: Option<f64>,
+}
+
+/// All rounds of one subject under one shape of load.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The subject.
+    pub kind: Kind,
+    /// In the order of the rounds.
+    pub samples: Vec<Sample>,
+}
+
+impl Row {
+    /// The median of a reading over the rounds.
+    pub fn median(&self, reading: impl Fn(&Sample) -> f64) -> f64 {
+        median(self.samples.iter().map(reading))
+    }
+
+    /// The median processor time per request.
+    pub fn cpu_us(&self) -> Option<f64> {
+        let readings: Option<Vec<f64>> = self.samples.iter().map(|sample| sample.cpu_us).collect();
+        readings.map(median)
+    }
+}
+
+/// All subjects under one shape of load.
+#[derive(Clone, Debug)]
+pub struct Results {
+    /// The shape.
+    pub shape: Shape,
+    /// In the order of the subjects.
+    pub rows: Vec<Row>,
+}
+
+impl Results {
+    /// The row of a subject, if it was measured.
+    pub fn row(&self, kind: Kind) -> Option<&Row> {
+        self.rows.iter().find(|row| row.kind == kind)
+    }
+}
+
+/// Measures all subjects under one shape of load.
+pub async fn measure(
+    shape: Shape,
+    subjects: &mut [Subject],
+    generator: &Generator,
+    rounds: usize,
+    time: Duration,
+) -> Result<Results> {
+    let new_row = |subject: &Subject| Row {
+        kind: subject.kind,
+        samples: Vec::new(),
+    };
+    let mut rows: Vec<Row> = subjects.iter().map(new_row).collect();
+    for round in 0..rounds {
+        eprintln!("{}: round {} of {rounds}", shape, round + 1);
+        for place in 0..subjects.len() {
+            let index = (place + round) % subjects.len();
+            let sample = sample(shape, &mut subjects[index], generator, time).await?;
+            rows[index].samples.push(sample);
+        }
+    }
+    Ok(Results { shape, rows })
+}
+
+async fn sample(
+    shape: Shape,
+    subject: &mut Subject,
+    generator: &Generator,
+    time: Duration,
+) -> Result<Sample> {
+    let headers = subject.prepare().await?;
+    let address = subject.doors.of(shape.protocol);
+    let kind = subject.kind;
+    let warm_up = generator.run(shape, address, &headers, WARM_UP).await;
+    warm_up.with_context(|| format!("warming up {kind} under {shape}"))?;
+    let before = subject.group().map(Cpu::of_group);
+    let tally = generator.run(shape, address, &headers, time).await;
+    let tally = tally.with_context(|| format!("measuring {kind} under {shape}"))?;
+    let after = subject.group().map(Cpu::of_group);
+    subject.settle().await?;
+    check(&tally, subject, shape)?;
+    let used = after
+        .zip(before)
+        .map(|(after, before)| after.since(&before));
+    Ok(Sample {
+        requests: tally.requests(),
+        per_second: tally.per_second,
+        p50_us: tally.p50_us,
+        p99_us: tally.p99_us,
+        cpu_us: used.map(|used| used.as_secs_f64() * 1e6 / tally.requests() as f64),
+    })
+}
+
+fn check(tally: &Tally, subject: &Subject, shape: Shape) -> Result<()> {
+    let expected = subject.expected_status(shape.protocol);
+    let right = tally.statuses.get(&expected).copied().unwrap_or(0);
+    let wrong = tally.requests() - right;
+    ensure!(
+        wrong as f64 <= tally.requests() as f64 * TOLERATED,
+        "{} under {shape}: {wrong} of {} answers are not {expected}: {:?}",
+        subject.kind,
+        tally.requests(),
+        tally.statuses
+    );
+    Ok(())
+}
