@@ -13,6 +13,10 @@ use super::{raw, table, upstream};
 
 /// Measures and prints everything; whether all bars are met.
 pub async fn run(options: &Options) -> Result<bool> {
+    if let Some(path) = &options.json {
+        // Now, rather than after minutes of measuring, is the time to fail.
+        raw::write(path, &[], &[])?;
+    }
     let scratch = Scratch::new()?;
     let generator = Generator::new(&scratch)?;
     let upstream = upstream::start(options.threads).await?;
