@@ -18,6 +18,7 @@ use murphy_registry::Organic;
 
 use super::callee::{self, Callee, Heading};
 use super::caller::Caller;
+use super::fields::Fields;
 use super::parts::Part;
 use super::pool::Lease;
 use super::upload::Upload;
@@ -25,6 +26,7 @@ use crate::door::Door;
 use crate::exchange::{
     Abort, Asked, Canned, Exchange, Failure, Gone, Head, Piece, Prefix, Reading,
 };
+use crate::headers::Headers;
 use crate::watch::Watch;
 
 static GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
@@ -35,7 +37,9 @@ const DRAIN_TIME: Duration = Duration::from_secs(5);
 /// One request and its answer.
 pub(super) struct StreamExchange<'a> {
     door: &'a Arc<Door>,
+    /// The request but for its headers.
     request: Request<()>,
+    fields: Fields,
     upload: Upload,
     caller: Caller,
     callee: Option<Callee>,
@@ -81,13 +85,15 @@ impl From<Failure> for Unanswered {
 impl<'a> StreamExchange<'a> {
     pub(super) fn new(
         door: &'a Arc<Door>,
-        request: Request<()>,
+        mut request: Request<()>,
         upload: Upload,
         caller: Caller,
     ) -> Self {
+        let fields = Fields::new(std::mem::take(request.headers_mut()));
         StreamExchange {
             door,
             request,
+            fields,
             upload,
             caller,
             callee: None,
@@ -113,6 +119,19 @@ impl<'a> StreamExchange<'a> {
         self.caller.poll_gone(cx).map(|()| Gone)
     }
 
+    /// The head of the request, to be sent. A copy is kept, since it may have
+    /// to be sent again.
+    fn head(&self) -> Request<()> {
+        let mut head = self.request.clone();
+        *head.headers_mut() = self.fields.map().clone();
+        if head.uri().authority().is_none() {
+            // A request with `host` in its place, as made from HTTP/1.1, which
+            // `h2` sends on only if told so.
+            *head.version_mut() = Version::HTTP_11;
+        }
+        head
+    }
+
     /// A stream to the callee.
     async fn lease(&mut self, not: Option<u64>) -> Result<Lease, Failure> {
         let mut lease = pin!(self.door.h2.lease(self.door, not));
@@ -128,7 +147,7 @@ impl<'a> StreamExchange<'a> {
     async fn call(&mut self, not: Option<u64>) -> Result<Response<()>, Unanswered> {
         let lease = self.lease(not).await?;
         let ends = self.upload.is_empty();
-        let callee = Callee::call(lease, copy(&self.request), ends);
+        let callee = Callee::call(lease, self.head(), ends);
         let not_http = |_| Failure::Callee(Organic::NotHttp);
         self.callee = Some(callee.map_err(not_http)?);
         match poll_fn(|cx| self.poll_head(cx)).await {
@@ -295,7 +314,7 @@ impl<'a> StreamExchange<'a> {
 }
 
 impl Exchange for StreamExchange<'_> {
-    type Headers = HeaderMap;
+    type Headers = Fields;
 
     fn asked(&self) -> Asked<'_> {
         let uri = self.request.uri();
@@ -310,16 +329,16 @@ impl Exchange for StreamExchange<'_> {
         }
     }
 
-    fn headers(&self) -> &HeaderMap {
-        self.request.headers()
+    fn headers(&self) -> &Fields {
+        &self.fields
     }
 
-    fn headers_mut(&mut self) -> &mut HeaderMap {
-        self.request.headers_mut()
+    fn headers_mut(&mut self) -> &mut Fields {
+        &mut self.fields
     }
 
     async fn read_body(&mut self, reading: Reading) -> Result<Prefix, Gone> {
-        if waits_for_continue(self.request.headers()) && !self.upload.is_here() {
+        if waits_for_continue(&self.fields) && !self.upload.is_here() {
             let mut interim = Response::new(());
             *interim.status_mut() = StatusCode::CONTINUE;
             self.caller.inform(interim);
@@ -351,7 +370,7 @@ impl Exchange for StreamExchange<'_> {
         let Ok(lease) = self.lease(None).await else {
             return false;
         };
-        let Ok(mut second) = Callee::call(lease, copy(&self.request), parts.is_empty()) else {
+        let Ok(mut second) = Callee::call(lease, self.head(), parts.is_empty()) else {
             return false;
         };
         for part in parts {
@@ -455,18 +474,6 @@ impl Exchange for StreamExchange<'_> {
     }
 }
 
-/// The head of a request, to be sent. What was sent is kept, since it may have
-/// to be sent again.
-fn copy(request: &Request<()>) -> Request<()> {
-    let mut copy = request.clone();
-    if copy.uri().authority().is_none() {
-        // A request with `host` in its place, as made from HTTP/1.1, which
-        // `h2` sends on only if told so.
-        *copy.version_mut() = Version::HTTP_11;
-    }
-    copy
-}
-
 fn canned(answer: Canned) -> Response<()> {
     let mut head = Response::new(());
     *head.status_mut() =
@@ -481,9 +488,9 @@ fn canned(answer: Canned) -> Response<()> {
     head
 }
 
-fn waits_for_continue(headers: &HeaderMap) -> bool {
-    let expect = headers.get(header::EXPECT);
-    expect.is_some_and(|expect| expect.as_bytes().eq_ignore_ascii_case(b"100-continue"))
+fn waits_for_continue(fields: &Fields) -> bool {
+    let expect = fields.first("expect");
+    expect.is_some_and(|expect| expect.eq_ignore_ascii_case(b"100-continue"))
 }
 
 /// Tells what came of the call, before its end is sent.

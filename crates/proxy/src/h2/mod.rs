@@ -3,13 +3,15 @@
 //! Owns a caller's connection: every stream it opens becomes an exchange,
 //! looked after by the `nursery`. The frames themselves are the `h2` crate's
 //! business. Files here go by what they hold: `caller`, `callee` and `upload`
-//! are the sides of one `exchange`, `parts` is what bodies are made of, `pool`
-//! keeps the connections to the service, `socket` and `outlet` know what went
-//! out, and `upgrade` is for those who begin in HTTP/1.1.
+//! are the sides of one `exchange`, `fields` are its headers, `parts` is what
+//! bodies are made of, `pool` keeps the connections to the service, `socket`
+//! and `outlet` know what went out, and `upgrade` is for those who begin in
+//! HTTP/1.1.
 
 mod callee;
 mod caller;
 mod exchange;
+mod fields;
 mod gathered;
 mod nursery;
 mod outlet;
