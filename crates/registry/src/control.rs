@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use murphy_model::{CallId, Interface, Mode, Reply};
+use murphy_model::{CallId, Interface, Mode, Organic, Reply};
 
 /// One execution, among all that any control plane ever began.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -221,23 +221,6 @@ pub struct Decision {
     pub trace: TraceKey,
     /// How it is to fail; `None`: not at all.
     pub fault: Option<Mode>,
-}
-
-/// How a callee failed on its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Organic {
-    /// Nothing listens there.
-    Refused,
-    /// It could not be reached: no such host, no route.
-    Unreachable,
-    /// The connection was not made in time.
-    ConnectTimedOut,
-    /// The connection broke before an answer came.
-    Reset,
-    /// The connection broke in the middle of the answer.
-    BrokenAnswer,
-    /// What came back is no answer in the protocol.
-    NotHttp,
 }
 
 /// What came of a call.

@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use murphy_model::{Armed, Call, CallId, Faultload, Identifier, Identity, Mode, Point, Trace};
+use murphy_model::{
+    Armed, Call, CallId, Detail, Faultload, Identifier, Identity, Link, Mode, Point, Trace,
+};
 use rustc_hash::FxHashMap;
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -17,12 +19,20 @@ use crate::control::{
     Arrival, CallKey, Clue, Decision, Ending, ExecutionId, Parent, SpanId, TraceKey,
 };
 use crate::infer::InFlight;
-use crate::record::{Detail, Link, Recorded};
+use crate::record::Recorded;
+
+/// What is kept of requests once they have a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keep {
+    Nothing,
+    Requests,
+}
 
 pub(crate) struct Execution {
     id: ExecutionId,
     trace: TraceKey,
     armed: Armed,
+    keep: Keep,
     begun: Instant,
     pub(crate) expires: Instant,
     calls: Mutex<Calls>,
@@ -37,6 +47,7 @@ struct Calls {
     arrivals: FxHashMap<u64, CallId>,
     calls: Vec<Call>,
     details: Vec<Detail>,
+    requests: Vec<Arrival>,
     events: u32,
     unfinished: usize,
     last_event: Instant,
@@ -48,12 +59,14 @@ impl Execution {
         faultload: &Faultload,
         identity: Arc<Identity>,
         time_to_live: Duration,
+        keep: Keep,
     ) -> Self {
         let begun = Instant::now();
         Execution {
             id,
             trace: trace_of(id),
             armed: Armed::new(faultload),
+            keep,
             begun,
             expires: begun + time_to_live,
             calls: Mutex::new(Calls {
@@ -62,6 +75,7 @@ impl Execution {
                 arrivals: FxHashMap::default(),
                 calls: Vec::new(),
                 details: Vec::new(),
+                requests: Vec::new(),
                 events: 0,
                 unfinished: 0,
                 last_event: begun,
@@ -148,6 +162,7 @@ impl Execution {
             execution: self.id,
             trace: Trace::new(calls.calls.clone()),
             details: calls.details.clone(),
+            requests: calls.requests.clone(),
             quiet,
         }
     }
@@ -206,6 +221,9 @@ impl Calls {
             body_cut: arrival.body_cut,
             link,
         });
+        if execution.keep == Keep::Requests {
+            self.requests.push(arrival.clone());
+        }
         self.calls.push(Call {
             point,
             parent,

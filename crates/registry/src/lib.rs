@@ -15,8 +15,9 @@ mod record;
 mod registry;
 
 pub use control::{
-    Arrival, CallKey, Claim, Clue, Control, Decision, Ending, ExecutionId, Organic, Origin, Parent,
-    Soon, SpanId, Spans, TraceKey, Unknown, WorkerId,
+    Arrival, CallKey, Claim, Clue, Control, Decision, Ending, ExecutionId, Origin, Parent, Soon,
+    SpanId, Spans, TraceKey, Unknown, WorkerId,
 };
-pub use record::{Detail, Link, Recorded};
+pub use murphy_model::{Detail, Link, Organic};
+pub use record::Recorded;
 pub use registry::{BeginError, Plan, Registry, Settings};

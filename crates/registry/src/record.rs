@@ -6,45 +6,10 @@
 
 use std::time::Duration;
 
-use murphy_model::{CallId, Fault, Faultload, Trace};
+use murphy_model::{CallId, Detail, Fault, Faultload, Link, Trace};
 
-use crate::{ExecutionId, Organic};
-
-/// How the parent of a call was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Link {
-    /// Our own stamp came back, or the call is an entry call.
-    Certain,
-    /// By span ids: the tracing library said so.
-    Spans,
-    /// By what was in flight: exactly one call could have made it, provided
-    /// that callers make one call at a time.
-    Inferred,
-    /// Several calls in flight could have made it; the latest was taken.
-    Ambiguous,
-    /// No call in flight could have made it; it stands on its own.
-    Orphan,
-}
-
-/// What is known of a call beyond its [`murphy_model::Call`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Detail {
-    /// When it arrived, since the execution began.
-    pub arrived: Duration,
-    /// When its answer was on its way back, or its caller gone.
-    pub finished: Option<Duration>,
-    /// Whether, and how long after its arrival, the caller went away.
-    pub gave_up: Option<Duration>,
-    /// How the callee failed on its own.
-    pub organic: Option<Organic>,
-    /// Whether the fault that struck it took effect; `None` if none struck.
-    pub landed: Option<bool>,
-    /// Whether the body was longer than the limit, so that only its beginning
-    /// tells it apart from others.
-    pub body_cut: bool,
-    /// How its parent was found.
-    pub link: Link,
-}
+use crate::ExecutionId;
+use crate::control::Arrival;
 
 /// All that was seen of one execution.
 #[derive(Clone, Debug)]
@@ -55,6 +20,9 @@ pub struct Recorded {
     pub trace: Trace,
     /// More about each call, in the same order.
     pub details: Vec<Detail>,
+    /// The requests themselves, in the same order, where the plan asked for
+    /// them to be kept; empty otherwise.
+    pub requests: Vec<Arrival>,
     /// Whether all calls had ended when the record was taken; if not, waiting
     /// for them was given up.
     pub quiet: bool,
@@ -69,13 +37,7 @@ impl Recorded {
     /// The planned faults that struck no call, or took no effect where they
     /// did. A pass says nothing about these.
     pub fn not_exercised(&self, planned: &Faultload) -> Vec<Fault> {
-        let landed = |fault: &Fault| {
-            let calls = self.trace.calls().iter().zip(&self.details);
-            calls
-                .filter(|(call, _)| call.injected.as_ref() == Some(fault))
-                .any(|(_, detail)| detail.landed == Some(true))
-        };
-        planned.faults().filter(|fault| !landed(fault)).collect()
+        murphy_model::not_exercised(planned, &self.trace, &self.details)
     }
 
     /// The waits between the attempts of the call at `id`, from the end of one

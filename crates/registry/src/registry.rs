@@ -17,7 +17,7 @@ use crate::control::{
     Arrival, CallKey, Claim, Clue, Control, Decision, Ending, ExecutionId, Origin, Parent, Soon,
     SpanId, Spans, TraceKey, Unknown, WorkerId,
 };
-use crate::execution::Execution;
+use crate::execution::{Execution, Keep};
 use crate::record::Recorded;
 
 /// How patient a registry is.
@@ -118,9 +118,20 @@ impl Registry {
     /// Arms a faultload; calls that belong to the execution are recorded and
     /// failed from now on.
     pub fn begin(&self, plan: Plan) -> Result<ExecutionId, BeginError> {
+        self.enter(plan, Keep::Nothing)
+    }
+
+    /// The same, and the requests themselves are kept, bodies included: for
+    /// reference executions, of which is to be learnt what varies.
+    pub fn begin_keeping_requests(&self, plan: Plan) -> Result<ExecutionId, BeginError> {
+        self.enter(plan, Keep::Requests)
+    }
+
+    fn enter(&self, plan: Plan, keep: Keep) -> Result<ExecutionId, BeginError> {
         let id = ExecutionId(fastrand::u64(1..));
         let lifetime = self.settings.time_to_live;
-        let execution = Arc::new(Execution::new(id, &plan.faultload, plan.identity, lifetime));
+        let execution = Execution::new(id, &plan.faultload, plan.identity, lifetime, keep);
+        let execution = Arc::new(execution);
         self.sweep();
         let mut tables = self.write();
         tables.check_free(plan.worker, plan.solo)?;
@@ -147,10 +158,20 @@ impl Registry {
     /// What was seen of an execution, once it is quiet or waiting for that is
     /// given up.
     pub async fn collect(&self, id: ExecutionId) -> Result<Recorded, Unknown> {
-        let execution = self.execution(id)?;
         let Settings {
             grace, patience, ..
         } = self.settings;
+        self.collect_within(id, grace, patience).await
+    }
+
+    /// The same, with a grace and a patience of its own.
+    pub async fn collect_within(
+        &self,
+        id: ExecutionId,
+        grace: Duration,
+        patience: Duration,
+    ) -> Result<Recorded, Unknown> {
+        let execution = self.execution(id)?;
         let quiet = execution.quiet(grace, patience).await;
         Ok(execution.recorded(quiet))
     }

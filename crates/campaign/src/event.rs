@@ -1,0 +1,85 @@
+//! What happens in a campaign, told in the past tense.
+//!
+//! Owns the vocabulary of a run as others see it. The campaign is the only
+//! one to speak; the live view, the reports and the store listen. Everything
+//! they show can be told from these events alone.
+
+use std::time::Duration;
+
+use murphy_model::{Certificate, Finding, Identity, Observed};
+use murphy_search::Ticket;
+
+/// Something that happened.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A campaign began, or went on after a crash.
+    Began {
+        /// Its name: the date, the time and some digits.
+        campaign: String,
+        /// The scenario's name.
+        scenario: String,
+        /// The strategy's name.
+        strategy: String,
+        /// How calls may fail, as it was asked for.
+        modes: Vec<String>,
+        /// The seed of everything random.
+        seed: u64,
+        /// Executions under way at once.
+        jobs: u32,
+        /// Executions of an earlier run that are not made again.
+        resumed: usize,
+    },
+    /// A reference execution ended.
+    ReferenceRan {
+        /// From 1.
+        number: usize,
+        /// What was seen.
+        observed: Observed,
+    },
+    /// The references were compared.
+    IdentityChosen {
+        /// How calls are told apart from now on.
+        identity: Identity,
+        /// What was left out, and why, one sentence each.
+        masked: Vec<String>,
+    },
+    /// An execution under a faultload ended (or came out of the store).
+    ExecutionEnded {
+        /// The proposal it answers.
+        ticket: Ticket,
+        /// What was seen.
+        observed: Observed,
+        /// Whether it was made by an earlier run of the same campaign.
+        stored: bool,
+    },
+    /// The strategy took something in.
+    Learned(Standing),
+    /// All is done.
+    Ended {
+        /// What was covered.
+        certificate: Box<Certificate>,
+        /// The bugs.
+        findings: Vec<Finding>,
+        /// How long it took.
+        took: Duration,
+    },
+}
+
+/// Where a campaign stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// Executions taken in.
+    pub explored: usize,
+    /// Faultloads looked at and not run.
+    pub skipped: usize,
+    /// Faultloads waiting to be looked at.
+    pub waiting: usize,
+    /// Executions that failed.
+    pub failed: usize,
+}
+
+/// Someone who listens.
+pub trait Sink: Send {
+    /// Takes note of an event.
+    fn note(&mut self, event: &Event);
+}

@@ -1,0 +1,219 @@
+//! A system and its scenario, described: plain values without behaviour.
+//!
+//! Owns the words between the configuration (which checks and resolves what a
+//! user wrote) and the parts that make it happen. Texts marked as templates
+//! may hold `{NAME.url}` (`http://127.0.0.1:4711`), `{NAME.address}`
+//! (`127.0.0.1:4711`), `{NAME.host}` and `{NAME.port}` for any service, and
+//! `{port}` for a managed service's own port; `{{` and `}}` stand for braces.
+//! In the environment of a service they lead to the proxies in front of the
+//! others, in that of a scenario to the entries of its worker.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// A system to be tested.
+#[derive(Clone, Debug, Default)]
+pub struct SystemSpec {
+    /// Its services, in the order they are written; managed ones start in it.
+    pub services: Vec<ServiceSpec>,
+    /// Run once before the first execution, faults inhibited.
+    pub setup: Vec<StepSpec>,
+    /// Run before every execution, faults inhibited.
+    pub reset: Vec<StepSpec>,
+    /// Run once at the end, faults inhibited.
+    pub teardown: Vec<StepSpec>,
+}
+
+/// One service.
+#[derive(Clone, Debug)]
+pub struct ServiceSpec {
+    /// Its name, as it appears in points.
+    pub name: String,
+    /// Where it comes from.
+    pub source: Source,
+    /// Where its proxy listens for the other services; any free port if
+    /// `None`. For a service that runs already and whose callers cannot be
+    /// told otherwise, this is the address they call.
+    pub listen: Option<SocketAddr>,
+    /// Whether calls to it are seen and can be made to fail.
+    pub proxied: bool,
+    /// How to tell that it is up.
+    pub health: Health,
+}
+
+/// Where a service comes from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// It runs already, at `host:port`.
+    Running {
+        /// `host:port`.
+        upstream: String,
+    },
+    /// Murphy starts it, and stops it in the end.
+    Managed(ManagedSpec),
+}
+
+/// A service that Murphy starts.
+#[derive(Clone, Debug, Default)]
+pub struct ManagedSpec {
+    /// Program and arguments; templates.
+    pub command: Vec<String>,
+    /// Where it is started.
+    pub directory: PathBuf,
+    /// Added to its environment; values are templates.
+    pub environment: BTreeMap<String, String>,
+    /// The port it listens on, if it cannot be told one; otherwise Murphy
+    /// picks a free one (`{port}`, and `PORT` in its environment).
+    pub port: Option<u16>,
+    /// How long it may take to stop before it is killed.
+    pub stop_within: Duration,
+}
+
+/// How to tell that a service is up.
+#[derive(Clone, Debug)]
+pub struct Health {
+    /// A path that answers 2xx or 3xx; `None`: its port accepts connections.
+    pub path: Option<String>,
+    /// How long it may take.
+    pub within: Duration,
+}
+
+impl Default for Health {
+    fn default() -> Self {
+        Health {
+            path: None,
+            // Instrumented interpreters take seconds to start on a busy machine.
+            within: Duration::from_secs(30),
+        }
+    }
+}
+
+/// Something done around executions: a command or a request, never failed.
+#[derive(Clone, Debug)]
+pub enum StepSpec {
+    /// A command that must exit with 0.
+    Command(CommandSpec),
+    /// A request whose expectations must hold.
+    Request(Box<RequestSpec>),
+}
+
+/// A test.
+#[derive(Clone)]
+pub struct ScenarioSpec {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub kind: ScenarioKind,
+    /// How long it may take before it counts as stuck, which is a failure.
+    pub timeout: Duration,
+}
+
+/// What a test does.
+#[derive(Clone)]
+pub enum ScenarioKind {
+    /// Any program: passes if it exits with 0.
+    Command(CommandSpec),
+    /// Requests in turn, the first failing one fails it.
+    Requests(Vec<RequestSpec>),
+    /// A function of the embedding program.
+    Function(Function),
+}
+
+/// A test written in Rust: given a session, it says whether it is content.
+pub type Function = Arc<
+    dyn Fn(Session) -> std::pin::Pin<Box<dyn Future<Output = Result<(), String>> + Send>>
+        + Send
+        + Sync,
+>;
+
+/// What a test knows of its execution; a command gets the same as variables
+/// of its environment.
+#[derive(Clone, Debug, Default)]
+pub struct Session {
+    /// The entry of each service for this worker: `http://127.0.0.1:4711`.
+    pub entries: BTreeMap<String, String>,
+    /// `MURPHY_EXECUTION`: the execution's name.
+    pub execution: String,
+    /// `TRACEPARENT`.
+    pub traceparent: String,
+    /// `TRACESTATE`.
+    pub tracestate: String,
+    /// `BAGGAGE`.
+    pub baggage: String,
+    /// `MURPHY_FAULTS`: what is planned, as a JSON list of fault texts.
+    pub faults: Vec<String>,
+    /// `MURPHY_CONTROL_URL`: where to ask which faults struck so far.
+    pub control: String,
+}
+
+/// A program to run.
+#[derive(Clone, Debug, Default)]
+pub struct CommandSpec {
+    /// Program and arguments; templates.
+    pub command: Vec<String>,
+    /// Where it is run.
+    pub directory: PathBuf,
+    /// Added to its environment; values are templates.
+    pub environment: BTreeMap<String, String>,
+}
+
+/// A request, declared.
+#[derive(Clone, Debug)]
+pub struct RequestSpec {
+    /// The service it enters by.
+    pub service: String,
+    /// What is asked.
+    pub call: RequestCall,
+    /// Headers (metadata for gRPC), as written.
+    pub headers: Vec<(String, String)>,
+    /// What must hold of the answer.
+    pub expect: Expectations,
+}
+
+/// What a declared request asks.
+#[derive(Clone, Debug)]
+pub enum RequestCall {
+    /// HTTP/1.1.
+    Http {
+        /// The method.
+        method: String,
+        /// Path and query.
+        target: String,
+        /// The body, as sent.
+        body: Vec<u8>,
+    },
+    /// gRPC, unary; the message is turned into protobuf by what the server
+    /// tells of itself through reflection.
+    Grpc {
+        /// `package.Service/Method`.
+        method: String,
+        /// The message.
+        message: Value,
+    },
+}
+
+/// What must hold of an answer; what is left out is not looked at, but for the
+/// status: by default any 2xx, or gRPC OK.
+#[derive(Clone, Debug, Default)]
+pub struct Expectations {
+    /// The statuses that are right; empty for the default. Codes of gRPC are
+    /// written by name.
+    pub status: Vec<String>,
+    /// Headers that must be there with this value.
+    pub headers: Vec<(String, String)>,
+    /// Values in the JSON body, by path: `items.0.name`, `$.items[0].name`;
+    /// `*` as the wanted text means "there is something".
+    pub json: Vec<(String, Value)>,
+    /// Texts that the body must contain.
+    pub contains: Vec<String>,
+    /// The answer must be complete within this time.
+    pub within: Option<Duration>,
+    /// With any fault injected these statuses are right too: a failure that
+    /// is shown honestly.
+    pub status_under_fault: Vec<String>,
+}

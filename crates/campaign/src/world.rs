@@ -1,0 +1,50 @@
+//! Where scenarios run.
+//!
+//! Owns the contract between the loop of a campaign and whatever can carry out
+//! an execution: sockets, a simulator, a test's own stage.
+
+use std::sync::Arc;
+
+use murphy_model::{Faultload, Identity, Observed};
+use murphy_registry::Recorded;
+
+/// Executions cannot be carried out any more, or never could: a service is
+/// down, a command is not found, a port is taken. Not a verdict on the system.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct BrokenWorld {
+    /// What is wrong, in one line and with the place.
+    pub message: String,
+    /// The way out.
+    pub hint: Option<String>,
+    /// What the parts concerned last printed, to be shown below.
+    pub logs: Vec<(String, String)>,
+}
+
+/// Where scenarios run.
+pub trait World: Send + Sync + 'static {
+    /// How many executions can run at the same time; at least 1. Workers are
+    /// numbered from 0.
+    fn workers(&self) -> u32;
+
+    /// Runs the scenario once under a faultload. Each worker runs one
+    /// execution at a time.
+    fn run(
+        &self,
+        worker: u32,
+        faultload: &Faultload,
+        identity: &Arc<Identity>,
+    ) -> impl Future<Output = Result<Observed, BrokenWorld>> + Send;
+
+    /// Runs the scenario once without faults on worker 0, and keeps the
+    /// requests it led to, so that what varies between runs can be learnt.
+    /// `None` where the world cannot tell, and its own identity is to be used
+    /// as it is.
+    fn reference(
+        &self,
+        identity: &Arc<Identity>,
+    ) -> impl Future<Output = Result<(Observed, Option<Recorded>), BrokenWorld>> + Send;
+}
+
+/// The reference executions, with the requests they led to.
+pub type References = Vec<(Observed, Option<Recorded>)>;

@@ -1,0 +1,108 @@
+//! An execution with everything that was seen of it beyond its trace.
+//!
+//! Owns the words for what a proxy notices and a trace has no room for: times,
+//! who gave up, how a callee failed on its own, how sure a parent is. Kept
+//! apart from [`Execution`], which is all that a search learns from: two
+//! executions that differ only here are the same to it.
+
+use std::time::Duration;
+
+use crate::{CallId, Execution, Fault, Faultload, Trace};
+
+/// How a callee failed on its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Organic {
+    /// Nothing listens there.
+    Refused,
+    /// It could not be reached: no such host, no route.
+    Unreachable,
+    /// The connection was not made in time.
+    ConnectTimedOut,
+    /// The connection broke before an answer came.
+    Reset,
+    /// The connection broke in the middle of the answer.
+    BrokenAnswer,
+    /// What came back is no answer in the protocol.
+    NotHttp,
+}
+
+/// How the parent of a call was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Link {
+    /// Our own stamp came back, or the call is an entry call.
+    Certain,
+    /// By span ids: the tracing library said so.
+    Spans,
+    /// By what was in flight: exactly one call could have made it, provided
+    /// that callers make one call at a time.
+    Inferred,
+    /// Several calls in flight could have made it; the latest was taken.
+    Ambiguous,
+    /// No call in flight could have made it; it stands on its own.
+    Orphan,
+}
+
+/// What is known of a call beyond its [`crate::Call`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Detail {
+    /// When it arrived, since the execution began.
+    pub arrived: Duration,
+    /// When its answer was on its way back, or its caller gone.
+    pub finished: Option<Duration>,
+    /// Whether, and how long after its arrival, the caller went away.
+    pub gave_up: Option<Duration>,
+    /// How the callee failed on its own.
+    pub organic: Option<Organic>,
+    /// Whether the fault that struck it took effect; `None` if none struck.
+    pub landed: Option<bool>,
+    /// Whether the body was longer than the limit, so that only its beginning
+    /// tells it apart from others.
+    pub body_cut: bool,
+    /// How its parent was found.
+    pub link: Link,
+}
+
+/// One execution and all that was seen of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observed {
+    /// What a search learns from.
+    pub execution: Execution,
+    /// More about each call, in the order of the trace; empty where nothing
+    /// more is known, as in a simulation.
+    pub details: Vec<Detail>,
+    /// Whether all calls had ended when the record was taken.
+    pub quiet: bool,
+    /// How long the scenario took.
+    pub took: Duration,
+    /// What the scenario printed, if it prints and it was kept.
+    pub output: Option<String>,
+}
+
+impl Observed {
+    /// An execution of which nothing more is known than its trace.
+    pub fn bare(execution: Execution, took: Duration) -> Self {
+        Observed {
+            execution,
+            details: Vec::new(),
+            quiet: true,
+            took,
+            output: None,
+        }
+    }
+
+    /// More about one call, if it is known.
+    pub fn detail(&self, id: CallId) -> Option<&Detail> {
+        self.details.get(id.0 as usize)
+    }
+}
+
+/// The planned faults that struck no call, or took no effect where they did.
+pub fn not_exercised(planned: &Faultload, trace: &Trace, details: &[Detail]) -> Vec<Fault> {
+    let landed = |fault: &Fault| {
+        let calls = trace.calls().iter().zip(details);
+        calls
+            .filter(|(call, _)| call.injected.as_ref() == Some(fault))
+            .any(|(_, detail)| detail.landed == Some(true))
+    };
+    planned.faults().filter(|fault| !landed(fault)).collect()
+}
