@@ -9,6 +9,7 @@
 //! is theirs ([`crate::apps`]); what a fault does is the proxy's.
 
 mod client;
+mod bare;
 mod clock;
 mod http;
 mod net;
@@ -19,6 +20,7 @@ mod stage;
 #[cfg(test)]
 mod tests;
 
+pub use bare::Bare;
 pub use propagation::Propagation;
 pub use served::{ServeError, Witness};
-pub use stage::{Options, Stage, StageError};
+pub use stage::{Keep, Options, Stage, StageError};

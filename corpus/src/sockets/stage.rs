@@ -217,12 +217,25 @@ impl Stage {
         worker: u32,
         faultload: &Faultload,
     ) -> Result<(Execution, Recorded), StageError> {
+        self.run_as(worker, faultload, &self.identity, Keep::Nothing)
+            .await
+    }
+
+    /// The same, with calls named by another identity, and the requests kept
+    /// in the record if wanted.
+    pub async fn run_as(
+        &self,
+        worker: u32,
+        faultload: &Faultload,
+        identity: &Arc<Identity>,
+        keep: Keep,
+    ) -> Result<(Execution, Recorded), StageError> {
         let entry = self.entries.get(worker as usize);
         let entry = entry.ok_or(StageError::NoSuchWorker {
             worker,
             workers: self.options.workers,
         })?;
-        let begun = self.begin(WorkerId(worker), faultload)?;
+        let begun = self.begin(WorkerId(worker), faultload, identity, keep)?;
         if self.system().keeps_state {
             self.served.reset();
         }
@@ -231,7 +244,15 @@ impl Stage {
         if word.is_ok() {
             self.settle().await;
         }
-        let recorded = self.registry.collect(begun.id).await?;
+        let recorded = match self.alone() {
+            // Nobody is at work any more who could make another call.
+            true => {
+                let patience = self.options.patience;
+                let collected = self.registry.collect_within(begun.id, Duration::ZERO, patience);
+                collected.await?
+            }
+            false => self.registry.collect(begun.id).await?,
+        };
         // A stuck scenario waits on until here, so that the record shows the
         // call it waits for, not how the call was dropped.
         drop(scenario);
@@ -239,14 +260,24 @@ impl Stage {
         Ok((begun.execution(faultload, word, &recorded), recorded))
     }
 
-    fn begin(&self, worker: WorkerId, faultload: &Faultload) -> Result<Begun, StageError> {
+    fn begin(
+        &self,
+        worker: WorkerId,
+        faultload: &Faultload,
+        identity: &Arc<Identity>,
+        keep: Keep,
+    ) -> Result<Begun, StageError> {
         let paced = Paced::new(faultload, self.served.common().clock);
-        let id = self.registry.begin(Plan {
+        let plan = Plan {
             faultload: paced.armed().clone(),
-            identity: self.identity.clone(),
+            identity: identity.clone(),
             worker: Some(worker),
             solo: self.options.propagation == Propagation::Nothing,
-        })?;
+        };
+        let id = match keep {
+            Keep::Nothing => self.registry.begin(plan),
+            Keep::Requests => self.registry.begin_keeping_requests(plan),
+        }?;
         Ok(Begun {
             registry: self.registry.clone(),
             id,
@@ -272,14 +303,29 @@ impl Stage {
         }))
     }
 
+    /// Whether executions run one at a time, so that whoever is at work is at
+    /// work for this one.
+    fn alone(&self) -> bool {
+        self.options.workers == 1
+    }
+
     /// Waits for handlers that work on although nobody waits for them any
     /// more. With several workers there is always one at work for somebody
     /// else; then the registry's grace has to do.
     async fn settle(&self) {
-        if self.options.workers == 1 {
+        if self.alone() {
             let _ = tokio::time::timeout(self.options.patience, self.served.idle()).await;
         }
     }
+}
+
+/// What a record holds besides the trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Nothing.
+    Nothing,
+    /// The requests themselves.
+    Requests,
 }
 
 /// An execution that is ended when dropped, also if its run is cancelled.

@@ -1,16 +1,29 @@
 //! Runs a campaign: scenarios under faultloads, from the reference to the
 //! certificate.
 //!
-//! One owner ([`Campaign`]) holds the state of a run and tells what happened
-//! as [`Event`]s; terminal, reports and the [`store`] only listen. Where a
+//! One owner ([`run`]) holds the state of a run and tells what happened
+//! as [`Event`]s; terminal, reports and the store only listen. Where a
 //! scenario runs is a [`World`]: a system described in `murphy.toml`
 //! ([`live`]), an example system on sockets or in memory. What to try next is
 //! the strategy's decision (`search`), what is held against an execution the
 //! oracles' (`oracle`).
 
+mod campaign;
 mod event;
+mod judge;
 pub mod live;
+mod reference;
+mod searcher;
+mod settings;
+mod stable;
+mod stop;
 mod world;
 
+pub use campaign::{Case, Failed, Memory, Outcome, run};
 pub use event::{Event, Sink, Standing};
-pub use world::{BrokenWorld, References, World};
+pub use reference::{Chosen, Refused};
+pub use searcher::Searcher;
+pub use settings::{IdentityChoice, REFERENCES, Settings, StrategyKind};
+pub use stable::Varies;
+pub use stop::{Hurry, Stopper, Stopping};
+pub use world::{BrokenWorld, World};

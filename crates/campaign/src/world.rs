@@ -45,6 +45,3 @@ pub trait World: Send + Sync + 'static {
         identity: &Arc<Identity>,
     ) -> impl Future<Output = Result<(Observed, Option<Recorded>), BrokenWorld>> + Send;
 }
-
-/// The reference executions, with the requests they led to.
-pub type References = Vec<(Observed, Option<Recorded>)>;

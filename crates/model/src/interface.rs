@@ -87,6 +87,11 @@ impl PathTemplates {
         }
     }
 
+    /// The templates that were given, as they were.
+    pub fn own(&self) -> impl Iterator<Item = String> + '_ {
+        self.own.iter().map(|segments| segments.join("/"))
+    }
+
     /// The template of a concrete path (without its query).
     pub fn apply(&self, path: &str) -> Arc<str> {
         self.changed(path).unwrap_or_else(|| path.into())

@@ -4,7 +4,7 @@
 //! from faultloads that strike in full (found by following predictions), half
 //! from all faultloads of a few faults, most of which cannot strike.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use murphy_model::{Audit, Execution, Faultload, Point, Reply};
 
@@ -22,6 +22,52 @@ const LARGEST: usize = 5;
 /// system may not have as many skipped faultloads as asked for.
 const PATIENCE: usize = 3000;
 
+/// A seeded sample of skipped faultloads, to be run and compared one by one.
+pub struct Sample<'t> {
+    tree: &'t Tree,
+    waiting: VecDeque<(Faultload, Prediction)>,
+    audit: Audit,
+}
+
+impl<'t> Sample<'t> {
+    /// Draws up to `most` of them.
+    pub fn draw(tree: &'t Tree, most: usize, seed: u64) -> Self {
+        let (sample, unpredicted) = sample(tree, most, seed);
+        let spelled = |(faults, prediction)| (tree.engine.catalogue.faultload(&faults), prediction);
+        Sample {
+            tree,
+            waiting: sample.into_iter().map(spelled).collect(),
+            audit: Audit {
+                unpredicted,
+                ..Audit::default()
+            },
+        }
+    }
+
+    /// The faultload to be run next; its execution is to be given to
+    /// [`compare`](Self::compare).
+    pub fn next(&self) -> Option<&Faultload> {
+        self.waiting.front().map(|(faultload, _)| faultload)
+    }
+
+    /// Compares the execution of the next faultload with what was predicted.
+    pub fn compare(&mut self, execution: &Execution) {
+        let Some((faultload, prediction)) = self.waiting.pop_front() else {
+            return;
+        };
+        self.audit.sampled += 1;
+        match went_as(&prediction, execution, self.tree) {
+            true => self.audit.agreed += 1,
+            false => self.audit.disagreed.push(faultload.to_string()),
+        }
+    }
+
+    /// How it went.
+    pub fn result(self) -> Audit {
+        self.audit
+    }
+}
+
 /// Re-runs a seeded sample of `most` skipped faultloads and compares.
 pub fn audit(
     tree: &Tree,
@@ -29,22 +75,12 @@ pub fn audit(
     seed: u64,
     mut execute: impl FnMut(&Faultload) -> Execution,
 ) -> Audit {
-    let (sample, unpredicted) = sample(tree, most, seed);
-    let mut audit = Audit {
-        unpredicted,
-        ..Audit::default()
-    };
-    for (faults, prediction) in sample {
-        let faultload = tree.engine.catalogue.faultload(&faults);
-        let execution = execute(&faultload);
-        audit.sampled += 1;
-        if went_as(&prediction, &execution, tree) {
-            audit.agreed += 1;
-        } else {
-            audit.disagreed.push(faultload.to_string());
-        }
+    let mut sample = Sample::draw(tree, most, seed);
+    while let Some(faultload) = sample.next() {
+        let execution = execute(faultload);
+        sample.compare(&execution);
     }
-    audit
+    sample.result()
 }
 
 /// Skipped faultloads with what they are predicted to show, and how many more

@@ -16,7 +16,7 @@ mod random;
 mod strategy;
 mod tree;
 
-pub use audit::audit;
+pub use audit::{Sample, audit};
 pub use explain::{Explanation, NeverSeen};
 pub use options::{Filter, Modes, Options, Order, Reduction};
 pub use policy::Policy;

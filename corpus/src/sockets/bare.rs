@@ -1,0 +1,34 @@
+//! A system on sockets with nothing around it: what running its scenario costs
+//! without Murphy.
+
+use std::sync::Arc;
+
+use super::net::{Caller, SocketNet};
+use super::propagation::Propagation;
+use super::served::{ServeError, Served, Source};
+use crate::app::{App, Settings};
+use crate::net::Ctx;
+
+/// A system on sockets; stopped when dropped.
+pub struct Bare {
+    served: Served,
+}
+
+impl Bare {
+    /// Serves an app, instrumented as usual.
+    pub async fn new(app: App, settings: Settings) -> Result<Self, ServeError> {
+        let source = Source::App(app, settings);
+        let served = Served::start(source, Propagation::default(), 1.0, None).await?;
+        Ok(Bare { served })
+    }
+
+    /// Runs the scenario once; what it says.
+    pub async fn run(&self) -> Result<(), String> {
+        let net = SocketNet {
+            common: self.served.common().clone(),
+            routes: Arc::new(self.served.addresses().clone()),
+            caller: Caller::Scenario(Box::new(Vec::new)),
+        };
+        (self.served.system().scenario)(Ctx::new(Arc::new(net))).await
+    }
+}

@@ -1,0 +1,356 @@
+//! The loop of a campaign: references, then strategy, execution, oracles,
+//! learning, until there is nothing left to try.
+//!
+//! Owns the state of a run; everyone else hears of it by [`Event`]s. What to
+//! try is the strategy's decision, what a failure means the oracles'.
+//! Executions that the strategy threw away are not judged, so that findings
+//! do not depend on how many ran at once.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use murphy_model::{
+    Certificate, Faultload, Finding, Identity, Incomplete, Observed, Point, Verdict,
+};
+use murphy_search::{Sample, Step, Ticket};
+
+use crate::event::{Event, Sink};
+use crate::judge::Judge;
+use crate::reference::{self, Chosen, Refused};
+use crate::searcher::Searcher;
+use crate::settings::Settings;
+use crate::stop::{Hurry, Stopping};
+use crate::world::{BrokenWorld, World};
+
+/// What an earlier run of the same campaign left, so that it need not be done
+/// again.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    /// Its name.
+    pub campaign: Option<String>,
+    /// How calls were told apart, if that was settled.
+    pub identity: Option<Identity>,
+    /// The reference execution, if there was one.
+    pub reference: Option<Observed>,
+    /// Executions by what was to fail.
+    pub executions: HashMap<Faultload, Observed>,
+}
+
+/// What came of a campaign.
+pub struct Outcome {
+    /// What was covered.
+    pub certificate: Certificate,
+    /// The bugs.
+    pub findings: Vec<Finding>,
+    /// Every execution that counts, in the order it was taken in.
+    pub cases: Vec<Case>,
+    /// The execution without faults.
+    pub reference: Observed,
+    /// How calls were told apart.
+    pub chosen: Chosen,
+    /// Every point seen that can be made to fail, in the order first seen.
+    pub points: Vec<Point>,
+    /// Whether any fault struck in any execution.
+    pub injected: bool,
+    /// How long it took.
+    pub took: Duration,
+    /// How long the first reference took.
+    pub reference_took: Duration,
+    /// Executions that came out of the memory.
+    pub remembered: usize,
+    /// The strategy, to be asked about what it did.
+    pub searcher: Searcher,
+}
+
+/// One execution that counts.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Its number, from 1.
+    pub number: usize,
+    /// What was to fail.
+    pub faultload: Faultload,
+    /// What the scenario made of it.
+    pub verdict: Verdict,
+    /// How long the scenario took.
+    pub took: Duration,
+    /// What it printed, where it failed.
+    pub output: Option<String>,
+}
+
+/// A campaign that could not be finished.
+#[derive(Debug)]
+pub enum Failed {
+    /// The scenario is not fit to be tested with faults.
+    Refused(Refused),
+    /// Executions cannot be carried out.
+    Broken(BrokenWorld),
+    /// It was told to stop at once.
+    Interrupted,
+}
+
+impl From<BrokenWorld> for Failed {
+    fn from(broken: BrokenWorld) -> Self {
+        Failed::Broken(broken)
+    }
+}
+
+impl From<Refused> for Failed {
+    fn from(refused: Refused) -> Self {
+        Failed::Refused(refused)
+    }
+}
+
+/// Runs a campaign to its end.
+pub async fn run<W: World>(
+    world: &W,
+    settings: &Settings,
+    memory: Memory,
+    sink: &mut dyn Sink,
+    mut stopping: Stopping,
+) -> Result<Outcome, Failed> {
+    let began = Instant::now();
+    let mut run = Run::new(world, settings, memory, sink);
+    let gently = stopping.clone();
+    let done = async {
+        let identity = run.reference().await?;
+        run.explore(&identity, began, gently).await
+    };
+    let certificate = tokio::select! {
+        biased;
+        done = done => done?,
+        () = stopping.more_than(Hurry::Finish) => return Err(Failed::Interrupted),
+    };
+    Ok(run.outcome(certificate, began.elapsed()))
+}
+
+/// A campaign while it runs.
+struct Run<'r, W> {
+    world: &'r W,
+    settings: &'r Settings,
+    memory: Memory,
+    sink: &'r mut dyn Sink,
+    searcher: Searcher,
+    judge: Judge,
+    /// The reference, until the strategy asks for it and after.
+    reference: Option<(Observed, Chosen)>,
+    reference_took: Duration,
+    cases: Vec<(Ticket, Case)>,
+    executed: usize,
+    failed: usize,
+    remembered: usize,
+    injected: bool,
+}
+
+/// An execution under way, which gives its worker back.
+type Running<'r> = BoxFuture<'r, (u32, Ticket, Result<Observed, BrokenWorld>)>;
+
+impl<'r, W: World> Run<'r, W> {
+    fn new(world: &'r W, settings: &'r Settings, memory: Memory, sink: &'r mut dyn Sink) -> Self {
+        Run {
+            world,
+            searcher: Searcher::new(settings.strategy, settings.options.clone(), settings.seed),
+            judge: Judge::new(settings),
+            settings,
+            memory,
+            sink,
+            reference: None,
+            reference_took: Duration::ZERO,
+            cases: Vec::new(),
+            executed: 0,
+            failed: 0,
+            remembered: 0,
+            injected: false,
+        }
+    }
+
+    /// Runs the references, or takes them from memory; settles how calls are
+    /// told apart.
+    async fn reference(&mut self) -> Result<Arc<Identity>, Failed> {
+        let remembered = self
+            .memory
+            .identity
+            .take()
+            .zip(self.memory.reference.take());
+        let (observed, chosen) = match remembered {
+            Some((identity, observed)) => (observed, Chosen::remembered(identity)),
+            None => reference::run(self.world, self.settings, self.sink).await?,
+        };
+        self.sink.note(&Event::IdentityChosen {
+            identity: chosen.identity.clone(),
+            masked: chosen.masked.clone(),
+        });
+        let identity = Arc::new(chosen.identity.clone());
+        self.reference_took = observed.took;
+        self.judge.reference(&observed);
+        self.reference = Some((observed, chosen));
+        Ok(identity)
+    }
+
+    async fn explore(
+        &mut self,
+        identity: &Arc<Identity>,
+        began: Instant,
+        mut stopping: Stopping,
+    ) -> Result<Certificate, Failed> {
+        let world = self.world;
+        let mut free: Vec<u32> = (0..self.settings.jobs.min(world.workers()).max(1))
+            .rev()
+            .collect();
+        let mut running: FuturesUnordered<Running<'r>> = FuturesUnordered::new();
+        let deadline = self.settings.max_time.map(|most| began + most);
+        let mut stopped = false;
+        loop {
+            while let Some(worker) = free.pop() {
+                match self.searcher.strategy().next() {
+                    Step::Try(ticket, faultload) => match self.recall(&faultload) {
+                        Some(observed) => {
+                            free.push(worker);
+                            self.take_in(ticket, observed, true);
+                        }
+                        None => running.push(start(world, worker, ticket, faultload, identity)),
+                    },
+                    Step::Done(certificate) => {
+                        return self.audited(*certificate, identity).await;
+                    }
+                    Step::Wait => {
+                        free.push(worker);
+                        break;
+                    }
+                }
+                if !stopped && deadline.is_some_and(|at| at <= Instant::now()) {
+                    stopped = true;
+                    self.searcher.strategy().stop();
+                }
+            }
+            tokio::select! {
+                biased;
+                Some((worker, ticket, observed)) = running.next() => {
+                    free.push(worker);
+                    self.take_in(ticket, observed?, false);
+                }
+                () = stopping.more_than(Hurry::None), if !stopped => {
+                    stopped = true;
+                    self.searcher.strategy().stop();
+                }
+            }
+        }
+    }
+
+    /// The execution under this faultload, if it was made already.
+    fn recall(&mut self, faultload: &Faultload) -> Option<Observed> {
+        if faultload.is_empty()
+            && let Some((reference, _)) = &self.reference
+        {
+            return Some(reference.clone());
+        }
+        let observed = self.memory.executions.remove(faultload)?;
+        self.remembered += 1;
+        Some(observed)
+    }
+
+    fn take_in(&mut self, ticket: Ticket, observed: Observed, stored: bool) {
+        self.executed += 1;
+        let execution = &observed.execution;
+        let mut calls = execution.trace.calls().iter();
+        self.injected |= calls.any(|call| call.injected.is_some());
+        let failed = execution.verdict.is_failure();
+        self.failed += usize::from(failed);
+        self.cases.push((
+            ticket,
+            Case {
+                number: 0,
+                faultload: execution.faultload.clone(),
+                verdict: execution.verdict.clone(),
+                took: observed.took,
+                output: observed.output.clone().filter(|_| failed),
+            },
+        ));
+        self.judge.take(ticket, &observed);
+        self.searcher
+            .strategy()
+            .learn(ticket, observed.execution.clone());
+        self.sink.note(&Event::ExecutionEnded {
+            ticket,
+            observed,
+            stored,
+        });
+        let standing = self.searcher.standing(self.executed, self.failed);
+        self.sink.note(&Event::Learned(standing));
+    }
+
+    /// Runs a sample of what was skipped and compares it with what was
+    /// predicted, if that was asked for.
+    async fn audited(
+        &mut self,
+        mut certificate: Certificate,
+        identity: &Arc<Identity>,
+    ) -> Result<Certificate, Failed> {
+        let (Some(most), Searcher::Tree(tree)) = (self.settings.audit, &self.searcher) else {
+            return Ok(certificate);
+        };
+        let mut sample = Sample::draw(tree, most, self.settings.seed);
+        while let Some(faultload) = sample.next() {
+            let observed = self.world.run(0, faultload, identity).await?;
+            sample.compare(&observed.execution);
+        }
+        let result = sample.result();
+        if result.agreed < result.sampled {
+            certificate.incomplete.get_or_insert(Incomplete::Audit);
+        }
+        certificate.audit = Some(result);
+        Ok(certificate)
+    }
+
+    fn outcome(self, certificate: Certificate, took: Duration) -> Outcome {
+        let searcher = self.searcher;
+        let number = |ticket: Ticket, faultload: &Faultload| searcher.number(ticket, faultload);
+        let mut cases: Vec<Case> = self
+            .cases
+            .into_iter()
+            .filter_map(|(ticket, case)| {
+                let number = number(ticket, &case.faultload)?;
+                Some(Case { number, ..case })
+            })
+            .collect();
+        cases.sort_by_key(|case| case.number);
+        let findings = self.judge.findings(&number);
+        let (reference, chosen) = self.reference.expect("explored only after the reference");
+        self.sink.note(&Event::Ended {
+            certificate: Box::new(certificate.clone()),
+            findings: findings.clone(),
+            took,
+        });
+        Outcome {
+            certificate,
+            findings,
+            cases,
+            reference,
+            chosen,
+            points: searcher.points(),
+            injected: self.injected,
+            took,
+            reference_took: self.reference_took,
+            remembered: self.remembered,
+            searcher,
+        }
+    }
+}
+
+fn start<'r, W: World>(
+    world: &'r W,
+    worker: u32,
+    ticket: Ticket,
+    faultload: Faultload,
+    identity: &Arc<Identity>,
+) -> Running<'r> {
+    let identity = identity.clone();
+    async move {
+        let observed = world.run(worker, &faultload, &identity).await;
+        (worker, ticket, observed)
+    }
+    .boxed()
+}

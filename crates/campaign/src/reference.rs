@@ -1,0 +1,130 @@
+//! The scenario without faults, a few times: is it fit to be tested with them?
+//!
+//! Owns the refusal: faults tell nothing about a test that fails without them
+//! or whose calls come and go. Which parts of requests vary, and what is left
+//! out of calls' names because of it, is [`crate::stable`]'s business.
+
+use std::sync::Arc;
+
+use murphy_model::{Identity, Observed, Verdict};
+use murphy_registry::Recorded;
+
+use crate::event::{Event, Sink};
+use crate::settings::{IdentityChoice, Settings};
+use crate::stable::{self, Varies};
+use crate::world::{BrokenWorld, World};
+
+/// How calls are told apart, and what was left out of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    /// How calls are told apart.
+    pub identity: Identity,
+    /// What was left out, and why, one sentence each.
+    pub masked: Vec<String>,
+}
+
+impl Chosen {
+    pub(crate) fn remembered(identity: Identity) -> Self {
+        Chosen {
+            identity,
+            masked: Vec::new(),
+        }
+    }
+}
+
+/// Why a scenario is not tested.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// It fails without faults.
+    Fails {
+        /// What it said.
+        complaint: String,
+        /// What it printed.
+        output: Option<String>,
+    },
+    /// It fails without faults, but not always.
+    Flaky {
+        /// Which of the references failed first, from 1.
+        number: usize,
+        /// How many there were up to then.
+        passed: usize,
+        /// What it said.
+        complaint: String,
+        /// What it printed.
+        output: Option<String>,
+    },
+    /// It makes different calls from one time to the next.
+    Unstable {
+        /// What varies.
+        varies: Vec<Varies>,
+    },
+}
+
+/// Runs the references and settles how calls are told apart.
+pub(crate) async fn run<W: World>(
+    world: &W,
+    settings: &Settings,
+    sink: &mut dyn Sink,
+) -> Result<(Observed, Chosen), crate::Failed> {
+    let start = Arc::new(settings.identity.start().clone());
+    let mut references: Vec<(Observed, Option<Recorded>)> = Vec::new();
+    for number in 1..=settings.references.max(1) {
+        let (observed, recorded) = reference(world, &start).await?;
+        sink.note(&Event::ReferenceRan {
+            number,
+            observed: observed.clone(),
+        });
+        check_passed(number, &observed)?;
+        references.push((observed, recorded));
+    }
+    Ok(settle(&settings.identity, references)?)
+}
+
+async fn reference<W: World>(
+    world: &W,
+    identity: &Arc<Identity>,
+) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
+    world.reference(identity).await
+}
+
+fn check_passed(number: usize, observed: &Observed) -> Result<(), Refused> {
+    let Verdict::Failed { why } = &observed.execution.verdict else {
+        return Ok(());
+    };
+    let (complaint, output) = (why.clone(), observed.output.clone());
+    Err(match number {
+        1 => Refused::Fails { complaint, output },
+        _ => Refused::Flaky {
+            number,
+            passed: number - 1,
+            complaint,
+            output,
+        },
+    })
+}
+
+/// The reference to be learnt from, with its calls named as they will be.
+fn settle(
+    choice: &IdentityChoice,
+    references: Vec<(Observed, Option<Recorded>)>,
+) -> Result<(Observed, Chosen), Refused> {
+    let recorded: Option<Vec<&Recorded>> = references.iter().map(|(_, r)| r.as_ref()).collect();
+    let refused = |varies| Refused::Unstable { varies };
+    let (chosen, trace) = match (choice, recorded) {
+        (IdentityChoice::Auto(start), Some(recorded)) => {
+            let (chosen, trace) = stable::most_precise(start, &recorded).map_err(refused)?;
+            (chosen, Some(trace))
+        }
+        (choice, _) => {
+            let traces: Vec<_> = references.iter().map(|(o, _)| &o.execution.trace).collect();
+            stable::check(&traces).map_err(refused)?;
+            (Chosen::remembered(choice.start().clone()), None)
+        }
+    };
+    let mut references = references.into_iter();
+    let (mut observed, _) = references.next().expect("at least one reference");
+    if let Some(trace) = trace {
+        observed.execution.trace = trace;
+    }
+    Ok((observed, chosen))
+}

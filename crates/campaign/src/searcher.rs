@@ -1,0 +1,68 @@
+//! The strategy of a campaign, whichever it is.
+//!
+//! Owns the choice among strategies and what only some of them can tell.
+
+use murphy_model::{Faultload, Point};
+use murphy_search::{Explanation, Options, Random, Strategy, Ticket, Tree};
+
+use crate::event::Standing;
+use crate::settings::StrategyKind;
+
+/// The strategy of a campaign.
+pub enum Searcher {
+    /// Every distinct behaviour.
+    Tree(Box<Tree>),
+    /// A seeded sample.
+    Random(Box<Random>),
+}
+
+impl Searcher {
+    /// One that knows nothing yet.
+    pub fn new(kind: StrategyKind, options: Options, seed: u64) -> Self {
+        match kind {
+            StrategyKind::Tree => Searcher::Tree(Box::new(Tree::new(options))),
+            StrategyKind::Random => Searcher::Random(Box::new(Random::new(options, seed))),
+        }
+    }
+
+    pub(crate) fn strategy(&mut self) -> &mut dyn Strategy {
+        match self {
+            Searcher::Tree(tree) => tree.as_mut(),
+            Searcher::Random(random) => random.as_mut(),
+        }
+    }
+
+    /// Every point seen that can be made to fail, in the order first seen.
+    pub fn points(&self) -> Vec<Point> {
+        let points = match self {
+            Searcher::Tree(tree) => tree.points(),
+            Searcher::Random(random) => random.points(),
+        };
+        points.into_iter().cloned().collect()
+    }
+
+    /// The number under which an execution was taken in; `None` if it was
+    /// thrown away. The random strategy takes in all, in the order proposed.
+    pub(crate) fn number(&self, ticket: Ticket, faultload: &Faultload) -> Option<usize> {
+        match self {
+            Searcher::Tree(tree) => match tree.explain(faultload) {
+                Ok(Explanation::Run { number }) => Some(number),
+                _ => None,
+            },
+            Searcher::Random(_) => usize::try_from(ticket.0).ok(),
+        }
+    }
+
+    pub(crate) fn standing(&self, executed: usize, failed: usize) -> Standing {
+        let (explored, skipped, waiting) = match self {
+            Searcher::Tree(tree) => (tree.explored(), tree.skipped(), tree.waiting()),
+            Searcher::Random(_) => (executed, 0, 0),
+        };
+        Standing {
+            explored,
+            skipped,
+            waiting,
+            failed,
+        }
+    }
+}

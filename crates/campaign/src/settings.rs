@@ -1,0 +1,75 @@
+//! What a campaign is asked to do.
+//!
+//! Owns the values, all of them checked where they were read; how each part
+//! acts on them is its own business.
+
+use std::time::Duration;
+
+use murphy_model::Identity;
+use murphy_search::Options;
+
+/// How many times a scenario is run without faults first: the fewest that can
+/// tell what varies from what varied once.
+pub const REFERENCES: usize = 3;
+
+/// What a campaign is asked to do.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The scenario's name.
+    pub scenario: String,
+    /// Who decides what to try.
+    pub strategy: StrategyKind,
+    /// What the search may do.
+    pub options: Options,
+    /// How calls may fail, as it was asked for.
+    pub modes: Vec<String>,
+    /// Decides everything random.
+    pub seed: u64,
+    /// Executions under way at once; the world may allow fewer.
+    pub jobs: u32,
+    /// No execution begins after this time.
+    pub max_time: Option<Duration>,
+    /// How many skipped faultloads to run after all.
+    pub audit: Option<usize>,
+    /// How many times the scenario is run without faults first; at least 1.
+    pub references: usize,
+    /// How calls are told apart.
+    pub identity: IdentityChoice,
+}
+
+/// Who decides what to try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StrategyKind {
+    /// Every distinct behaviour.
+    Tree,
+    /// A seeded sample.
+    Random,
+}
+
+impl StrategyKind {
+    /// The name used on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            StrategyKind::Tree => "tree",
+            StrategyKind::Random => "random",
+        }
+    }
+}
+
+/// How calls are told apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IdentityChoice {
+    /// Exactly so.
+    Given(Identity),
+    /// So, less whatever differs between reference executions.
+    Auto(Identity),
+}
+
+impl IdentityChoice {
+    /// What to begin with.
+    pub fn start(&self) -> &Identity {
+        match self {
+            IdentityChoice::Given(identity) | IdentityChoice::Auto(identity) => identity,
+        }
+    }
+}

@@ -1,0 +1,399 @@
+//! What varies between executions without faults, and the most precise way of
+//! telling calls apart that does not depend on it.
+//!
+//! Owns the comparison of reference executions. The requests of one are laid
+//! beside those of the others, call by call; path segments, query parameters
+//! and JSON fields that differ are left out of calls' names. Pure: the
+//! references were recorded elsewhere, and naming is `model`'s job.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use murphy_model::{
+    Arrival, Call, CallId, Identifier, Identity, Interface, PathTemplates, Point, Reply, Trace,
+};
+use murphy_registry::Recorded;
+use serde_json::Value;
+
+use crate::reference::Chosen;
+
+/// Something that is not the same in every reference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Varies {
+    /// A call that some references make and others do not, or not as often.
+    Calls {
+        /// The call.
+        at: Point,
+        /// How often each reference makes it.
+        counts: Vec<usize>,
+    },
+    /// A call that is not always answered alike.
+    Replies {
+        /// The call.
+        at: Point,
+        /// What each reference saw; nothing where the call has no answer.
+        replies: Vec<Option<Reply>>,
+    },
+}
+
+impl fmt::Display for Varies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Varies::Calls { at, counts } => {
+                let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
+                write!(f, "{at} is called {} times", counts.join(", then "))
+            }
+            Varies::Replies { at, replies } => {
+                let text = |reply: &Option<Reply>| {
+                    reply.map_or("nothing".to_owned(), |reply| reply.to_string())
+                };
+                let replies: Vec<String> = replies.iter().map(text).collect();
+                write!(f, "{at} is answered {}", replies.join(", then "))
+            }
+        }
+    }
+}
+
+/// Whether all traces show the same calls with the same answers, in whatever
+/// order.
+pub(crate) fn check(traces: &[&Trace]) -> Result<(), Vec<Varies>> {
+    let seen: Vec<BTreeMap<&Point, Vec<Option<Reply>>>> =
+        traces.iter().map(|trace| by_point(trace)).collect();
+    let points: BTreeSet<&Point> = seen
+        .iter()
+        .flat_map(|calls| calls.keys().copied())
+        .collect();
+    let varies: Vec<Varies> = points
+        .into_iter()
+        .filter_map(|point| varies(point, &seen))
+        .collect();
+    match varies.is_empty() {
+        true => Ok(()),
+        false => Err(varies),
+    }
+}
+
+fn by_point(trace: &Trace) -> BTreeMap<&Point, Vec<Option<Reply>>> {
+    let mut calls: BTreeMap<&Point, Vec<Option<Reply>>> = BTreeMap::new();
+    for call in trace.calls() {
+        calls.entry(&call.point).or_default().push(call.reply);
+    }
+    calls
+}
+
+fn varies(at: &Point, seen: &[BTreeMap<&Point, Vec<Option<Reply>>>]) -> Option<Varies> {
+    let replies: Vec<&[Option<Reply>]> = seen
+        .iter()
+        .map(|calls| calls.get(at).map_or(&[][..], Vec::as_slice))
+        .collect();
+    if replies.iter().any(|one| one.len() != replies[0].len()) {
+        return Some(Varies::Calls {
+            at: at.clone(),
+            counts: replies.iter().map(|one| one.len()).collect(),
+        });
+    }
+    let differs = replies.iter().any(|one| *one != replies[0]);
+    differs.then(|| Varies::Replies {
+        at: at.clone(),
+        replies: replies
+            .iter()
+            .map(|one| one.last().copied().flatten())
+            .collect(),
+    })
+}
+
+/// The most precise identity, from `start` down, under which all references
+/// show the same calls; with the first of them named by it.
+pub(crate) fn most_precise(
+    start: &Identity,
+    references: &[&Recorded],
+) -> Result<(Chosen, Trace), Vec<Varies>> {
+    let mut chosen = Chosen::remembered(start.clone());
+    let mut refused = match attempt(&chosen.identity, references) {
+        Ok(trace) => return Ok((chosen, trace)),
+        Err(varies) => varies,
+    };
+    for loosen in [
+        mask_what_differs,
+        without_payload,
+        without_predecessors,
+        without_site,
+    ] {
+        loosen(&mut chosen, references);
+        match attempt(&chosen.identity, references) {
+            Ok(trace) => return Ok((chosen, trace)),
+            Err(varies) => refused = varies,
+        }
+    }
+    Err(refused)
+}
+
+fn attempt(identity: &Identity, references: &[&Recorded]) -> Result<Trace, Vec<Varies>> {
+    let identity = Arc::new(identity.clone());
+    let renamed: Vec<Trace> = references.iter().map(|r| renamed(&identity, r)).collect();
+    check(&renamed.iter().collect::<Vec<_>>())?;
+    Ok(renamed.into_iter().next().unwrap_or_default())
+}
+
+fn without_payload(chosen: &mut Chosen, _: &[&Recorded]) {
+    if std::mem::replace(&mut chosen.identity.payload, false) {
+        chosen.identity.masked.clear();
+        chosen.masked.push(
+            "payloads: they differ in more than single fields, so calls are told apart by their paths alone".to_owned(),
+        );
+    }
+}
+
+fn without_predecessors(chosen: &mut Chosen, _: &[&Recorded]) {
+    if std::mem::replace(&mut chosen.identity.predecessors, false) {
+        let why = "predecessors: calls are not always made in the same order";
+        chosen.masked.push(why.to_owned());
+    }
+}
+
+fn without_site(chosen: &mut Chosen, _: &[&Recorded]) {
+    if std::mem::replace(&mut chosen.identity.call_site, false) {
+        let why = "call sites: they are not always the same";
+        chosen.masked.push(why.to_owned());
+    }
+}
+
+/// The trace with its calls named by another identity.
+fn renamed(identity: &Arc<Identity>, recorded: &Recorded) -> Trace {
+    let calls = recorded.trace.calls();
+    let mut identifier = Identifier::new(identity.clone());
+    let mut points: Vec<Point> = Vec::with_capacity(calls.len());
+    let mut endings: BTreeMap<u32, usize> = BTreeMap::new();
+    for (at, (call, request)) in calls.iter().zip(&recorded.requests).enumerate() {
+        // Answers that were on their way back before this call arrived.
+        let later = endings.split_off(&call.arrived);
+        for finished in std::mem::replace(&mut endings, later).into_values() {
+            identifier.finish(&points[finished]);
+        }
+        let parent = call
+            .parent
+            .map(|CallId(parent)| points[parent as usize].clone());
+        points.push(identifier.arrive(
+            parent.as_ref(),
+            Arrival {
+                destination: &request.destination,
+                interface: &request.interface,
+                query: &request.query,
+                body: &request.body,
+                site: request.site.as_deref(),
+            },
+        ));
+        endings.extend(call.finished.map(|finished| (finished, at)));
+    }
+    let named = |(call, point): (&Call, Point)| Call {
+        point,
+        ..call.clone()
+    };
+    Trace::new(calls.iter().zip(points).map(named).collect())
+}
+
+/// Leaves out every path segment, query parameter and JSON field that differs
+/// between calls that are otherwise the same.
+fn mask_what_differs(chosen: &mut Chosen, references: &[&Recorded]) {
+    let mut differing = Differing::default();
+    let Some((first, others)) = references.split_first() else {
+        return;
+    };
+    for other in others {
+        for (left, right) in aligned(first, other) {
+            differing.compare(&first.requests[left], &other.requests[right]);
+        }
+    }
+    differing.apply(chosen);
+}
+
+/// What differs, with a place where it was seen.
+#[derive(Default)]
+struct Differing {
+    paths: BTreeMap<String, String>,
+    fields: BTreeMap<String, String>,
+}
+
+impl Differing {
+    fn compare(&mut self, left: &murphy_registry::Arrival, right: &murphy_registry::Arrival) {
+        if let (Interface::Http { method, path }, Interface::Http { path: other, .. }) =
+            (&left.interface, &right.interface)
+            && path != other
+            && let Some(template) = template(path, other)
+        {
+            let place = format!("{} {method} {template}", left.destination);
+            self.paths.entry(template).or_insert(place);
+        }
+        let place = || format!("{} {}", left.destination, left.interface);
+        for name in differing_parameters(&left.query, &right.query) {
+            self.fields.entry(name).or_insert_with(place);
+        }
+        for name in differing_fields(&left.body, &right.body) {
+            self.fields.entry(name).or_insert_with(place);
+        }
+    }
+
+    fn apply(self, chosen: &mut Chosen) {
+        for place in self.paths.values() {
+            let why = format!("{{}} in {place}: differs between executions");
+            chosen.masked.push(why);
+        }
+        for (name, place) in &self.fields {
+            let why = format!("`{name}` in what is sent to {place}: differs between executions");
+            chosen.masked.push(why);
+        }
+        let identity = &mut chosen.identity;
+        if !self.paths.is_empty() {
+            identity.templates = PathTemplates::with(
+                identity
+                    .templates
+                    .own()
+                    .chain(self.paths.into_keys())
+                    .collect::<Vec<_>>(),
+            );
+        }
+        for name in self.fields.into_keys() {
+            if !identity.masked.contains(&name) {
+                identity.masked.push(name);
+            }
+        }
+    }
+}
+
+/// The path with `{}` where the two differ; `None` if they are not of one
+/// shape, or have nothing in common but their length.
+fn template(path: &str, other: &str) -> Option<String> {
+    let (left, right): (Vec<&str>, Vec<&str>) =
+        (path.split('/').collect(), other.split('/').collect());
+    if left.len() != right.len() {
+        return None;
+    }
+    let common = |(a, b): (&&str, &&str)| {
+        if a == b {
+            (*a).to_owned()
+        } else {
+            "{}".to_owned()
+        }
+    };
+    let segments: Vec<String> = left.iter().zip(&right).map(common).collect();
+    let keeps_something = segments.iter().any(|s| !s.is_empty() && s != "{}");
+    keeps_something.then(|| segments.join("/"))
+}
+
+/// The names of the parameters whose values differ.
+fn differing_parameters(left: &str, right: &str) -> BTreeSet<String> {
+    let pairs = |query: &'_ str| -> BTreeMap<String, String> {
+        let pair = |word: &str| {
+            let (name, value) = word.split_once('=').unwrap_or((word, ""));
+            (name.to_owned(), value.to_owned())
+        };
+        query
+            .split('&')
+            .filter(|w| !w.is_empty())
+            .map(pair)
+            .collect()
+    };
+    let (left, right) = (pairs(left), pairs(right));
+    let names: BTreeSet<&String> = left.keys().chain(right.keys()).collect();
+    let differs = |name: &&String| left.get(*name) != right.get(*name);
+    names.into_iter().filter(differs).cloned().collect()
+}
+
+/// The names of the innermost JSON fields whose values differ.
+fn differing_fields(left: &[u8], right: &[u8]) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    if left != right
+        && let (Ok(left), Ok(right)) = (serde_json::from_slice(left), serde_json::from_slice(right))
+    {
+        collect_differing(None, &left, &right, &mut names);
+    }
+    names
+}
+
+fn collect_differing(
+    name: Option<&str>,
+    left: &Value,
+    right: &Value,
+    names: &mut BTreeSet<String>,
+) {
+    match (left, right) {
+        (Value::Object(left), Value::Object(right)) => {
+            for key in left.keys().chain(right.keys()) {
+                let missing = Value::Null;
+                let (l, r) = (left.get(key), right.get(key));
+                let (l, r) = (l.unwrap_or(&missing), r.unwrap_or(&missing));
+                collect_differing(Some(key), l, r, names);
+            }
+        }
+        (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
+            for (left, right) in left.iter().zip(right) {
+                collect_differing(name, left, right, names);
+            }
+        }
+        (left, right) if left != right => names.extend(name.map(str::to_owned)),
+        _ => {}
+    }
+}
+
+/// Which call of one reference is which of the other: under aligned parents,
+/// first those that are equal, then those that go to the same place in order.
+fn aligned(left: &Recorded, right: &Recorded) -> Vec<(usize, usize)> {
+    let mut pairs = Vec::new();
+    align_children((left, None), (right, None), &mut pairs);
+    pairs
+}
+
+type Side<'r> = (&'r Recorded, Option<CallId>);
+
+fn align_children(left: Side<'_>, right: Side<'_>, pairs: &mut Vec<(usize, usize)>) {
+    let children =
+        |(recorded, parent): Side<'_>| -> Vec<CallId> { recorded.trace.children(parent).collect() };
+    let mut open = children(right);
+    let mut found = Vec::new();
+    let mut unmatched = children(left);
+    for same in [equal, same_shape] {
+        unmatched.retain(|one| {
+            let at = open
+                .iter()
+                .position(|other| same((left.0, *one), (right.0, *other)));
+            if let Some(at) = at {
+                found.push((*one, open.remove(at)));
+            }
+            at.is_none()
+        });
+    }
+    for (one, other) in found {
+        pairs.push((one.0 as usize, other.0 as usize));
+        align_children((left.0, Some(one)), (right.0, Some(other)), pairs);
+    }
+}
+
+type One<'r> = (&'r Recorded, CallId);
+
+fn request<'r>((recorded, CallId(id)): One<'r>) -> &'r murphy_registry::Arrival {
+    &recorded.requests[id as usize]
+}
+
+fn equal(left: One<'_>, right: One<'_>) -> bool {
+    let (left, right) = (request(left), request(right));
+    left.destination == right.destination
+        && left.interface == right.interface
+        && left.query == right.query
+        && left.body == right.body
+}
+
+fn same_shape(left: One<'_>, right: One<'_>) -> bool {
+    let (left, right) = (request(left), request(right));
+    let same_interface = match (&left.interface, &right.interface) {
+        (
+            Interface::Http { method, path },
+            Interface::Http {
+                method: other,
+                path: other_path,
+            },
+        ) => method == other && (path == other_path || template(path, other_path).is_some()),
+        (left, right) => left == right,
+    };
+    left.destination == right.destination && same_interface
+}
