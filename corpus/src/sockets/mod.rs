@@ -8,8 +8,8 @@
 //! Owns real clients and servers, and the pace of time. What the services do
 //! is theirs ([`crate::apps`]); what a fault does is the proxy's.
 
-mod client;
 mod bare;
+mod client;
 mod clock;
 mod http;
 mod net;

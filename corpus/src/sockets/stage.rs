@@ -248,7 +248,9 @@ impl Stage {
             // Nobody is at work any more who could make another call.
             true => {
                 let patience = self.options.patience;
-                let collected = self.registry.collect_within(begun.id, Duration::ZERO, patience);
+                let collected = self
+                    .registry
+                    .collect_within(begun.id, Duration::ZERO, patience);
                 collected.await?
             }
             false => self.registry.collect(begun.id).await?,

@@ -50,19 +50,13 @@ pub(crate) struct DemoArgs {
     pub(crate) list: bool,
 
     #[command(flatten)]
+    pub(crate) system: SystemArgs,
+
+    #[command(flatten)]
     pub(crate) search: SearchArgs,
 
-    /// How faultloads are chosen: `tree` covers every distinct behaviour, `random` samples.
-    #[arg(long, value_enum, default_value_t = StrategyArg::Tree, help_heading = SEARCH)]
-    pub(crate) strategy: StrategyArg,
-
-    /// Run N of the skipped faultloads after all and compare with what was predicted.
-    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = SEARCH)]
-    pub(crate) audit: Option<usize>,
-
-    /// Exit with 5 unless the search is complete.
-    #[arg(long, help_heading = OUTPUT)]
-    pub(crate) require_complete: bool,
+    #[command(flatten)]
+    pub(crate) campaign: CampaignArgs,
 }
 
 /// The four HTTP errors of the published experiments.
@@ -88,6 +82,9 @@ pub(crate) struct ExplainArgs {
     pub(crate) faultload: String,
 
     #[command(flatten)]
+    pub(crate) system: SystemArgs,
+
+    #[command(flatten)]
     pub(crate) search: SearchArgs,
 }
 
@@ -95,10 +92,9 @@ const SYSTEM: &str = "The system";
 const SEARCH: &str = "The search";
 const OUTPUT: &str = "Output";
 
-/// What demo and explain share, so that an explanation is about the same
-/// search.
+/// What is set about an example system.
 #[derive(Args, Debug)]
-pub(crate) struct SearchArgs {
+pub(crate) struct SystemArgs {
     /// Run the system in memory instead of on sockets.
     #[arg(long, help_heading = SYSTEM)]
     pub(crate) simulate: bool,
@@ -114,10 +110,15 @@ pub(crate) struct SearchArgs {
     /// Let every execution find the state that the last one left behind.
     #[arg(long, help_heading = SYSTEM)]
     pub(crate) keep_state: bool,
+}
 
-    /// How calls fail: a list such as `500,503,reset`, or `declared` for what each service declares.
-    #[arg(long, value_name = "MODES", default_value = DEFAULT_MODES, help_heading = SEARCH)]
-    pub(crate) modes: String,
+/// What every search takes, so that an explanation is about the same search.
+#[derive(Args, Debug)]
+pub(crate) struct SearchArgs {
+    /// How calls fail: a list such as `500,503,reset`; for example systems also `declared`, what
+    /// each service declares [default: 500,502,503,504].
+    #[arg(long, value_name = "MODES", help_heading = SEARCH)]
+    pub(crate) modes: Option<String>,
 
     /// Make only calls fail that match this pattern, such as "** > cart *"; may be repeated.
     #[arg(long, value_name = "PATTERN", help_heading = SEARCH)]
@@ -151,17 +152,37 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_enum, hide_possible_values = true, help_heading = SEARCH)]
     pub(crate) order: Option<OrderArg>,
 
-    /// Decides everything random: the order of concurrent calls, samples.
-    #[arg(long, value_name = "S", allow_negative_numbers = true, default_value_t = 0, help_heading = SEARCH)]
-    pub(crate) seed: u64,
+    /// Decides everything random: samples, and the order of concurrent calls in memory [default: 0].
+    #[arg(long, value_name = "S", allow_negative_numbers = true, help_heading = SEARCH)]
+    pub(crate) seed: Option<u64>,
 
-    /// Executions under way at once; results do not depend on it.
-    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 1, help_heading = SEARCH)]
-    pub(crate) jobs: usize,
+    /// Executions under way at once; results do not depend on it [default: 1].
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = SEARCH)]
+    pub(crate) jobs: Option<u32>,
 
     /// How the result is written: text for people or one JSON object.
     #[arg(long, value_enum, default_value_t = Format::Human, help_heading = OUTPUT)]
     pub(crate) format: Format,
+}
+
+/// What every campaign takes.
+#[derive(Args, Debug)]
+pub(crate) struct CampaignArgs {
+    /// How faultloads are chosen: `tree` covers every distinct behaviour, `random` samples.
+    #[arg(long, value_enum, help_heading = SEARCH)]
+    pub(crate) strategy: Option<StrategyArg>,
+
+    /// Run N of the skipped faultloads after all and compare with what was predicted.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = SEARCH)]
+    pub(crate) audit: Option<usize>,
+
+    /// Exit with 5 unless the search is complete.
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) require_complete: bool,
+
+    /// Also write a report: `json`, `junit`, `markdown` or `events`, and where; may be repeated.
+    #[arg(long, value_name = "FORMAT=PATH", help_heading = OUTPUT)]
+    pub(crate) report: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

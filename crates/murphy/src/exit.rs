@@ -24,3 +24,6 @@ pub(crate) const INCOMPLETE: u8 = 5;
 
 /// A bug of Murphy (`EX_SOFTWARE` of sysexits.h).
 pub(crate) const INTERNAL: u8 = 70;
+
+/// Stopped by SIGINT before there was a result (128 + 2, as shells do).
+pub(crate) const INTERRUPTED: u8 = 130;

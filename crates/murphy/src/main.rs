@@ -6,15 +6,17 @@
 //! went.
 
 mod args;
-mod campaign;
 mod commands;
 mod context;
 mod error;
 mod exit;
 mod output;
 mod progress;
+mod reporting;
+mod runtime;
 mod settings;
 mod usage;
+mod worlds;
 
 use std::process::ExitCode;
 

@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use murphy_model::{Faultload, Frame, Point, Target, nearest};
+use murphy_campaign::{Case, Memory, Outcome, Searcher};
+use murphy_model::{Faultload, Frame, Point, Target, Verdict, nearest};
 use murphy_report::{Explained, Fate, Meaning, json, terminal};
 use murphy_search::{Explanation, NeverSeen, Tree};
 
 use crate::args::{ExplainArgs, Format};
-use crate::campaign::{self, Outcome, ReferenceFailed, Searcher};
 use crate::error::Error;
-use crate::progress::Progress;
 use crate::settings::Question;
 use crate::usage::Usage;
-use crate::{exit, output};
+use crate::worlds::Demo;
+use crate::{exit, output, runtime};
 
 /// More meanings than this are better told apart by asking more exactly.
 const MOST_MEANINGS: usize = 8;
@@ -28,10 +28,14 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<u8, Error> {
         settings,
         faultload,
     } = Question::of(args)?;
-    let (scenario, hint) = (settings.plan.scenario, settings.reference_hint);
-    let outcome = campaign::run(settings.plan, &mut Progress::quiet())
-        .map_err(|ReferenceFailed { complaint }| Error::Reference { complaint, hint })?;
-    let explained = explain(scenario, faultload, &outcome)
+    let outcome = runtime::block_on(async {
+        let world = Demo::open(settings.place).await?;
+        let campaign = &settings.campaign;
+        runtime::campaign(&world, campaign, Memory::default(), &mut [])
+            .await
+            .map_err(|failed| Error::of_campaign(failed, &settings.reference_hint))
+    })??;
+    let explained = explain(&settings.campaign.scenario, faultload, &outcome)
         .map_err(|never| never_seen(&never, &args.faultload, &outcome.points))?;
     output::write(|out| match settings.format {
         Format::Human => terminal::write_explained(&explained, out),
@@ -44,10 +48,11 @@ fn explain(scenario: &str, asked: Faultload, outcome: &Outcome) -> Result<Explai
     let Searcher::Tree(tree) = &outcome.searcher else {
         unreachable!("explanations are asked of the tree strategy")
     };
+    let complaints = complaints(&outcome.cases);
     let faultloads = tree.resolve(&asked, MOST_LOOKED_AT)?;
     let meanings: Result<Vec<Meaning>, NeverSeen> = faultloads
         .into_iter()
-        .map(|faultload| meaning(faultload, tree, &outcome.complaints))
+        .map(|faultload| meaning(faultload, tree, &complaints))
         .collect();
     // A call that comes after different histories has a point for each; what
     // was asked about is most likely what can happen.
@@ -67,6 +72,15 @@ fn explain(scenario: &str, asked: Faultload, outcome: &Outcome) -> Result<Explai
         impossible,
         more,
     })
+}
+
+/// What the scenario complained about, by number of the execution.
+fn complaints(cases: &[Case]) -> BTreeMap<usize, String> {
+    let complaint = |case: &Case| match &case.verdict {
+        Verdict::Failed { why } => Some((case.number, why.clone())),
+        _ => None,
+    };
+    cases.iter().filter_map(complaint).collect()
 }
 
 fn meaning(

@@ -1,10 +1,10 @@
 //! Arguments that exclude each other, and limits that leave nothing to do.
 
-use crate::args::{DemoArgs, SearchArgs, StrategyArg};
+use crate::args::{CampaignArgs, SearchArgs, StrategyArg, SystemArgs};
 use crate::usage::Usage;
 
-/// Checks what only `demo` takes.
-pub(super) fn check_demo(args: &DemoArgs) -> Result<(), Usage> {
+/// Checks what only campaigns take.
+pub(super) fn check_campaign(args: &CampaignArgs, search: &SearchArgs) -> Result<(), Usage> {
     if args.audit == Some(0) {
         return Err(nothing(
             "--audit",
@@ -12,10 +12,9 @@ pub(super) fn check_demo(args: &DemoArgs) -> Result<(), Usage> {
             "leave it out",
         ));
     }
-    if args.strategy == StrategyArg::Tree {
+    if args.strategy != Some(StrategyArg::Random) {
         return Ok(());
     }
-    let search = &args.search;
     let unfit = [
         (
             args.audit.is_some(),
@@ -65,15 +64,21 @@ pub(super) fn check(args: &SearchArgs) -> Result<(), Usage> {
         let why = "not even the reference execution could be made";
         return Err(nothing("--max-cases", why, "leave it out for no bound"));
     }
-    if args.jobs == 0 {
+    if args.jobs == Some(0) {
         return Err(nothing(
             "--jobs",
             "nothing would ever be under way",
             "allow at least 1",
         ));
     }
-    if args.keep_state && args.jobs > 1 {
-        let jobs = args.jobs.to_string();
+    Ok(())
+}
+
+/// Checks what example systems take beside.
+pub(super) fn check_system(system: &SystemArgs, search: &SearchArgs) -> Result<(), Usage> {
+    let jobs = search.jobs.unwrap_or(1);
+    if system.keep_state && jobs > 1 {
+        let jobs = jobs.to_string();
         return Err(Usage::new(
             "`--keep-state` and more than one job exclude each other: each execution must find what the one before it left",
         )

@@ -12,19 +12,24 @@ mod rerun;
 
 use std::time::Duration;
 
+use murphy_campaign::{IdentityChoice, REFERENCES, Settings as Campaign, StrategyKind};
 use murphy_corpus::sim::State;
-use murphy_corpus::{FaultSet, Simulator};
-use murphy_model::{Faultload, Pattern};
+use murphy_corpus::sockets::Options as StageOptions;
+use murphy_corpus::{App, FaultSet, Settings as Switches, Simulator, System};
+use murphy_model::{Faultload, Mode, Outcome, Pattern};
 use murphy_search::{Filter, Modes, Options, Order};
 
-use crate::args::{DemoArgs, ExplainArgs, Format, OrderArg, SearchArgs, StrategyArg};
+use crate::args::{
+    CampaignArgs, DEFAULT_MODES, DemoArgs, ExplainArgs, Format, OrderArg, SearchArgs, StrategyArg,
+    SystemArgs,
+};
 use crate::usage::Usage;
 
 /// A campaign to run, and how to report it.
 pub(crate) struct Settings {
-    pub(crate) plan: Plan,
+    pub(crate) campaign: Campaign,
+    pub(crate) place: Place,
     pub(crate) about: &'static str,
-    pub(crate) modes: Vec<String>,
     pub(crate) explain_command: String,
     /// What to try if the scenario fails without faults.
     pub(crate) reference_hint: String,
@@ -32,16 +37,12 @@ pub(crate) struct Settings {
     pub(crate) require_complete: bool,
 }
 
-/// A campaign to run.
-pub(crate) struct Plan {
-    pub(crate) scenario: &'static str,
-    pub(crate) simulator: Simulator,
-    pub(crate) options: Options,
-    pub(crate) strategy: StrategyArg,
-    pub(crate) seed: u64,
-    pub(crate) jobs: usize,
-    pub(crate) max_time: Option<Duration>,
-    pub(crate) audit: Option<usize>,
+/// Where an example system runs.
+pub(crate) enum Place {
+    /// In memory.
+    Memory(Box<Simulator>),
+    /// On sockets.
+    Sockets(Box<(App, Switches, StageOptions)>),
 }
 
 /// A question about a faultload, and the campaign that answers it.
@@ -53,48 +54,79 @@ pub(crate) struct Question {
 impl Settings {
     /// What `murphy demo` was asked to do.
     pub(crate) fn of_demo(args: &DemoArgs) -> Result<Self, Usage> {
-        contradictions::check_demo(args)?;
-        let mut settings = Settings::of_search("murphy demo", &args.app, &args.search)?;
-        settings.plan.strategy = args.strategy;
-        settings.plan.audit = args.audit;
-        settings.require_complete = args.require_complete;
+        let DemoArgs {
+            app,
+            system,
+            search,
+            campaign,
+            ..
+        } = args;
+        contradictions::check_campaign(campaign, search)?;
+        let mut settings = Settings::of_system("murphy demo", app, system, search)?;
+        settings.take(campaign);
         Ok(settings)
     }
 
-    fn of_search(command: &str, name: &str, args: &SearchArgs) -> Result<Self, Usage> {
+    fn take(&mut self, args: &CampaignArgs) {
+        self.campaign.strategy = match args.strategy {
+            None | Some(StrategyArg::Tree) => StrategyKind::Tree,
+            Some(StrategyArg::Random) => StrategyKind::Random,
+        };
+        self.campaign.audit = args.audit;
+        self.require_complete = args.require_complete;
+    }
+
+    fn of_system(
+        command: &str,
+        name: &str,
+        given: &SystemArgs,
+        args: &SearchArgs,
+    ) -> Result<Self, Usage> {
         contradictions::check(args)?;
+        contradictions::check_system(given, args)?;
         let max_time = args.max_time.as_deref().map(limits::time).transpose()?;
         let app = app::find(command, name)?;
         let (scenario, about) = (app.name, app.about);
-        let reference_hint = app::reference_hint(&app, &args.set);
-        let switches = app::switches(&app, &args.set)?;
-        let simulator = Simulator::new(app, switches);
-        let identity = app::identity(simulator.system().identity.clone(), &args.identity)?;
-        let faults = modes::fault_set(&args.modes, simulator.system())?;
-        let options = options(args, &faults, &simulator)?;
-        let state = match args.keep_state {
-            true => State::Kept,
-            false => State::Reset,
+        let reference_hint = app::reference_hint(&app, &given.set);
+        let switches = app::switches(&app, &given.set)?;
+        let system = (app.build)(&switches);
+        let identity = app::identity(system.identity.clone(), &given.identity)?;
+        let faults = modes::fault_set(args.modes.as_deref().unwrap_or(DEFAULT_MODES), &system)?;
+        let options = options(args, &faults, &system)?;
+        let seed = args.seed.unwrap_or(0);
+        let jobs = args.jobs.unwrap_or(1);
+        let on_sockets = !given.simulate && !given.keep_state;
+        let place = match on_sockets {
+            true => on_sockets_of(app, switches, &system, jobs, &faults),
+            false => {
+                let state = match given.keep_state {
+                    true => State::Kept,
+                    false => State::Reset,
+                };
+                let simulator = Simulator::new(app, switches)
+                    .identity(identity.clone())
+                    .timeouts(faults.timeouts())
+                    .seed(seed)
+                    .state(state);
+                Place::Memory(Box::new(simulator))
+            }
         };
-        let simulator = simulator
-            .identity(identity)
-            .timeouts(faults.timeouts())
-            .seed(args.seed)
-            .state(state);
         Ok(Settings {
-            plan: Plan {
-                scenario,
-                simulator,
+            campaign: Campaign {
+                scenario: scenario.to_owned(),
+                strategy: StrategyKind::Tree,
                 options,
-                strategy: StrategyArg::Tree,
-                seed: args.seed,
-                jobs: args.jobs,
+                modes: modes::names(&faults),
+                seed,
+                jobs,
                 max_time,
                 audit: None,
+                references: if on_sockets { REFERENCES } else { 1 },
+                identity: IdentityChoice::Given(identity),
             },
+            place,
             about,
-            modes: modes::names(&faults),
-            explain_command: rerun::explain_command(scenario, args),
+            explain_command: rerun::explain_command(scenario, given, args),
             reference_hint,
             format: args.format,
             require_complete: false,
@@ -103,18 +135,25 @@ impl Settings {
 }
 
 impl Question {
-    /// What `murphy explain` was asked.
+    /// What `murphy explain` was asked. The search is made in memory, where it
+    /// takes no time: it is the same as on sockets.
     pub(crate) fn of(args: &ExplainArgs) -> Result<Self, Usage> {
-        let settings = Settings::of_search("murphy explain --app", &args.app, &args.search)?;
+        let given = SystemArgs {
+            simulate: true,
+            set: args.system.set.clone(),
+            identity: args.system.identity.clone(),
+            keep_state: args.system.keep_state,
+        };
+        let settings =
+            Settings::of_system("murphy explain --app", &args.app, &given, &args.search)?;
         let faultload: Faultload = args
             .faultload
             .parse()
             .map_err(|error| Usage::syntax("FAULTLOAD", &error))?;
-        modes::check_faultload(
-            &faultload,
-            &args.faultload,
-            settings.plan.simulator.system(),
-        )?;
+        let Place::Memory(simulator) = &settings.place else {
+            unreachable!("explanations are made in memory");
+        };
+        modes::check_faultload(&faultload, &args.faultload, simulator.system())?;
         Ok(Question {
             settings,
             faultload,
@@ -122,8 +161,41 @@ impl Question {
     }
 }
 
-fn options(args: &SearchArgs, faults: &FaultSet, simulator: &Simulator) -> Result<Options, Usage> {
-    let by_service = Modes::ByService(faults.by_service(simulator.system()));
+/// How many seconds a second of the services takes where faults are waited
+/// out: short, but long enough for a busy machine to answer in time.
+const HURRIED: f64 = 0.05;
+
+fn on_sockets_of(
+    app: App,
+    switches: Switches,
+    system: &System,
+    jobs: u32,
+    faults: &FaultSet,
+) -> Place {
+    let all: Vec<Mode> = faults.by_service(system).into_values().flatten().collect();
+    let waited_out = all.iter().any(takes_time);
+    let mut options = StageOptions {
+        workers: if system.keeps_state { 1 } else { jobs },
+        pace: if waited_out { HURRIED } else { 1.0 },
+        ..StageOptions::default()
+    };
+    if !waited_out {
+        // No example system makes a call that nobody waits for, and without
+        // faults that take time nobody gives up waiting.
+        options.grace = Duration::ZERO;
+    }
+    Place::Sockets(Box::new((app, switches, options)))
+}
+
+fn takes_time(mode: &Mode) -> bool {
+    matches!(
+        mode.outcome(),
+        Outcome::Hang | Outcome::Delay(_) | Outcome::Slow(_)
+    )
+}
+
+fn options(args: &SearchArgs, faults: &FaultSet, system: &System) -> Result<Options, Usage> {
+    let by_service = Modes::ByService(faults.by_service(system));
     let mut options = Options::new(by_service);
     reductions::apply(&mut options.reduce, &args.reduce, &args.no_reduce)?;
     options.order = match args.order {

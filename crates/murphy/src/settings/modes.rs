@@ -1,7 +1,7 @@
 //! How calls are to fail, checked against what the services speak.
 
 use murphy_corpus::{FaultSet, System};
-use murphy_model::{Faultload, Mode, Outcome, Protocol, nearest};
+use murphy_model::{Faultload, Mode, Outcome, nearest};
 
 use crate::usage::Usage;
 
@@ -21,7 +21,7 @@ pub(super) fn fault_set(text: &str, system: &System) -> Result<FaultSet, Usage> 
     let unfit = modes
         .iter()
         .zip(words)
-        .find(|(mode, _)| !mode.fits(Protocol::Http));
+        .find(|(mode, _)| !mode.fits(system.wire.protocol()));
     if let Some((mode, word)) = unfit {
         return Err(does_not_fit("--modes", text, word, *mode, system));
     }
@@ -41,7 +41,8 @@ pub(super) fn check_faultload(
     system: &System,
 ) -> Result<(), Usage> {
     let modes = faultload.iter().map(|(_, mode)| mode);
-    match modes.into_iter().find(|mode| !mode.fits(Protocol::Http)) {
+    let protocol = system.wire.protocol();
+    match modes.into_iter().find(|mode| !mode.fits(protocol)) {
         None => Ok(()),
         Some(mode) => {
             let written = mode.to_string();
@@ -50,7 +51,8 @@ pub(super) fn check_faultload(
     }
 }
 
-/// Every service of the example systems speaks HTTP.
+/// All services of an example system speak the same protocol, here HTTP: gRPC
+/// carries every mode.
 fn does_not_fit(argument: &str, text: &str, word: &str, mode: Mode, system: &System) -> Usage {
     let services: Vec<&str> = system.services.iter().map(|service| service.name).collect();
     Usage::new(format!(

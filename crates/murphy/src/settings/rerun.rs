@@ -5,15 +5,15 @@
 
 use murphy_report::shell::quoted;
 
-use crate::args::{DEFAULT_MODES, OrderArg, SearchArgs};
+use crate::args::{DEFAULT_MODES, OrderArg, SearchArgs, SystemArgs};
 
 /// `murphy explain` for this app and these arguments, without the faultload.
-pub(super) fn explain_command(app: &str, args: &SearchArgs) -> String {
+pub(super) fn explain_command(app: &str, system: &SystemArgs, args: &SearchArgs) -> String {
     let mut words = vec!["murphy explain --app".to_owned(), app.to_owned()];
     let mut add = |name: &str, value: String| words.extend([name.to_owned(), quoted(&value)]);
     let lists = [
-        ("--set", &args.set),
-        ("--identity", &args.identity),
+        ("--set", &system.set),
+        ("--identity", &system.identity),
         ("--reduce", &args.reduce),
         ("--no-reduce", &args.no_reduce),
     ];
@@ -27,8 +27,8 @@ pub(super) fn explain_command(app: &str, args: &SearchArgs) -> String {
             add(name, pattern.clone());
         }
     }
-    if args.modes != DEFAULT_MODES {
-        add("--modes", args.modes.clone());
+    if let Some(modes) = args.modes.as_ref().filter(|modes| *modes != DEFAULT_MODES) {
+        add("--modes", modes.clone());
     }
     for (name, limit) in [
         ("--max-faults", args.max_faults),
@@ -38,13 +38,13 @@ pub(super) fn explain_command(app: &str, args: &SearchArgs) -> String {
             add(name, limit.to_string());
         }
     }
-    if args.seed != 0 {
-        add("--seed", args.seed.to_string());
+    if let Some(seed) = args.seed.filter(|seed| *seed != 0) {
+        add("--seed", seed.to_string());
     }
     if args.order == Some(OrderArg::Dfs) {
         add("--order", "dfs".to_owned());
     }
-    if args.keep_state {
+    if system.keep_state {
         words.push("--keep-state".to_owned());
     }
     words.join(" ")

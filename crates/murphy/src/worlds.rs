@@ -1,0 +1,67 @@
+//! The worlds a command can run campaigns in, as one.
+
+use std::sync::Arc;
+
+use murphy::demo::{OnSockets, Simulated};
+use murphy_campaign::{BrokenWorld, World};
+use murphy_corpus::Stage;
+use murphy_model::{Faultload, Identity, Observed};
+use murphy_registry::Recorded;
+
+use crate::error::Error;
+use crate::settings::Place;
+
+/// Where an example system runs.
+pub(crate) enum Demo {
+    Memory(Simulated),
+    Sockets(OnSockets),
+}
+
+impl Demo {
+    /// Puts the system where it is to run.
+    pub(crate) async fn open(place: Place) -> Result<Self, Error> {
+        Ok(match place {
+            Place::Memory(simulator) => Demo::Memory(Simulated::new(*simulator)),
+            Place::Sockets(parts) => {
+                let (app, switches, options) = *parts;
+                let workers = options.workers;
+                let stage = Stage::new(app, switches, options).await;
+                let stage = stage.map_err(|error| {
+                    anyhow::Error::new(error).context("cannot put the example system on sockets")
+                })?;
+                Demo::Sockets(OnSockets::new(stage, workers))
+            }
+        })
+    }
+}
+
+impl World for Demo {
+    fn workers(&self) -> u32 {
+        match self {
+            Demo::Memory(world) => world.workers(),
+            Demo::Sockets(world) => world.workers(),
+        }
+    }
+
+    async fn run(
+        &self,
+        worker: u32,
+        faultload: &Faultload,
+        identity: &Arc<Identity>,
+    ) -> Result<Observed, BrokenWorld> {
+        match self {
+            Demo::Memory(world) => world.run(worker, faultload, identity).await,
+            Demo::Sockets(world) => world.run(worker, faultload, identity).await,
+        }
+    }
+
+    async fn reference(
+        &self,
+        identity: &Arc<Identity>,
+    ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
+        match self {
+            Demo::Memory(world) => world.reference(identity).await,
+            Demo::Sockets(world) => world.reference(identity).await,
+        }
+    }
+}
