@@ -4,3 +4,4 @@ pub mod measure;
 pub mod predecessor;
 pub mod proxy;
 pub mod published;
+pub mod sockets;

@@ -3,9 +3,11 @@
 //! Owns the figures and how each is obtained; printing them is the `counts`
 //! command's job, asserting them the test's.
 
-use murphy_corpus::{FaultSet, Simulator, find};
-use murphy_model::Certificate;
+use murphy_corpus::{App, FaultSet, Settings, Simulator, System, find};
+use murphy_model::{Certificate, Identity};
 use murphy_search::{Modes, Options, Reduction, Tree, explore};
+
+use crate::sockets::Campaign;
 
 /// One published count.
 #[derive(Clone, Copy, Debug)]
@@ -42,30 +44,60 @@ impl Published {
 /// Runs the search a published count was obtained by.
 pub fn run(row: &Published) -> Certificate {
     let mut simulator = simulator(row);
-    let mut tree = Tree::new(options(row, &simulator));
+    let mut tree = Tree::new(options(row, simulator.system()));
     explore(&mut tree, 1, |faultload| simulator.run(faultload))
 }
 
-fn simulator(row: &Published) -> Simulator {
+/// The same over real sockets, this many executions at once.
+pub async fn run_on_sockets(row: &Published, jobs: u32) -> Certificate {
+    let (app, settings) = app(row);
+    let system = (app.build)(&settings);
+    let campaign = Campaign {
+        options: options(row, &system),
+        identity: identity(row, &system),
+        ..Campaign::of(app, settings, jobs)
+    };
+    campaign.run().await.certificate
+}
+
+impl Published {
+    /// Whether it can be had over sockets: there nobody makes timeouts run out
+    /// at once, as those who published did.
+    pub fn is_for_sockets(&self) -> bool {
+        self.faults != "declared"
+    }
+}
+
+fn app(row: &Published) -> (App, Settings) {
     let app = find(row.app).expect("a published app is in the corpus");
     let settings = app
         .settings_from_text(row.settings)
         .expect("published settings are valid");
-    let simulator = Simulator::new(app, settings);
-    let mut identity = simulator.system().identity.clone();
+    (app, settings)
+}
+
+fn identity(row: &Published, system: &System) -> Identity {
+    let mut identity = system.identity.clone();
     for word in row.identity.split(',').filter(|word| !word.is_empty()) {
         let (name, value) = word.split_once('=').expect("component=on|off");
         identity
             .set(name, value == "on")
             .expect("a component of identity");
     }
+    identity
+}
+
+fn simulator(row: &Published) -> Simulator {
+    let (app, settings) = app(row);
+    let simulator = Simulator::new(app, settings);
+    let identity = identity(row, simulator.system());
     simulator
         .identity(identity)
         .timeouts(row.fault_set().timeouts())
 }
 
-fn options(row: &Published, simulator: &Simulator) -> Options {
-    let modes = Modes::ByService(row.fault_set().by_service(simulator.system()));
+fn options(row: &Published, system: &System) -> Options {
+    let modes = Modes::ByService(row.fault_set().by_service(system));
     let mut options = Options::new(modes);
     if !row.encapsulation {
         options.reduce.remove(&Reduction::Encapsulation);

@@ -2,6 +2,7 @@
 //! without Murphy.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::net::{Caller, SocketNet};
 use super::propagation::Propagation;
@@ -15,10 +16,11 @@ pub struct Bare {
 }
 
 impl Bare {
-    /// Serves an app, instrumented as usual.
-    pub async fn new(app: App, settings: Settings) -> Result<Self, ServeError> {
+    /// Serves an app, instrumented as usual; each service works so long on
+    /// each request.
+    pub async fn new(app: App, settings: Settings, work: Duration) -> Result<Self, ServeError> {
         let source = Source::App(app, settings);
-        let served = Served::start(source, Propagation::default(), 1.0, None).await?;
+        let served = Served::start(source, Propagation::default(), 1.0, work, None).await?;
         Ok(Bare { served })
     }
 

@@ -9,6 +9,7 @@ use std::convert::Infallible;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, RwLock};
+use std::time::Duration;
 
 use ::http::{HeaderMap, Request as HttpRequest, Response as HttpResponse, request};
 use bytes::Bytes;
@@ -77,6 +78,7 @@ struct Host {
     system: RwLock<Arc<System>>,
     routes: RwLock<Arc<Routes>>,
     common: Arc<Common>,
+    work: Duration,
     witness: Option<Witness>,
     /// How many handlers are at work.
     at_work: watch::Sender<usize>,
@@ -84,11 +86,13 @@ struct Host {
 
 impl Served {
     /// Puts the services of a system on free ports. `pace` is how many seconds
-    /// a second of the services takes.
+    /// a second of the services takes, `work` how long each of them works on
+    /// each request, in real time.
     pub(super) async fn start(
         source: Source,
         propagation: Propagation,
         pace: f64,
+        work: Duration,
         witness: Option<Witness>,
     ) -> Result<Served, ServeError> {
         let system = source.build();
@@ -108,6 +112,7 @@ impl Served {
                 propagation,
             }),
             system: RwLock::new(system),
+            work,
             witness,
             at_work: watch::Sender::new(0),
         });
@@ -245,6 +250,9 @@ impl Host {
     ) -> Response {
         let at_work = AtWork::begin(self.clone());
         let handling = tokio::spawn(async move {
+            if !self.work.is_zero() {
+                tokio::time::sleep(self.work).await;
+            }
             let answer = self.handler(service, headers, request).await;
             drop(at_work);
             answer.unwrap_or_else(Response::from)

@@ -32,6 +32,8 @@ pub struct Options {
     /// How many seconds a second of the services takes: their timeouts, their
     /// pauses and the delays of faults are all multiplied by it.
     pub pace: f64,
+    /// How long each service works on each request before its handler begins.
+    pub work: Duration,
     /// How long an execution must have been quiet to be over. No example
     /// system fires a call and forgets it, so it can be short.
     pub grace: Duration,
@@ -52,6 +54,7 @@ impl Default for Options {
             propagation: Propagation::default(),
             workers: 1,
             pace: 1.0,
+            work: Duration::ZERO,
             grace: Duration::from_millis(2),
             // The longest timeout of any example system is a minute.
             patience: Duration::from_secs(90),
@@ -153,7 +156,8 @@ impl Stage {
         let Options {
             propagation, pace, ..
         } = options;
-        let served = Served::start(source, propagation, pace, options.witness.clone()).await?;
+        let witness = options.witness.clone();
+        let served = Served::start(source, propagation, pace, options.work, witness).await?;
         let system = served.system();
         check_sharing(&system, &options)?;
         let registry = Arc::new(Registry::new(RegistrySettings {
