@@ -2,7 +2,9 @@
 //!
 //! Owns the words; which executions deserve one is the oracles' business.
 
-use crate::Faultload;
+use std::sync::Arc;
+
+use crate::{Detail, Faultload, Point, Trace};
 
 /// Where a bug belongs in the taxonomy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -10,8 +12,21 @@ pub enum BugClass {
     /// The failure went through unhandled: the caller got an error that no one
     /// chose to send.
     NoHandling,
+    /// What went wrong has nothing to do with the fault: handling it broke
+    /// something else.
+    UnrelatedException,
     /// The answer looked well and was wrong.
     SilentViolation,
+    /// What is stored afterwards is not what a run without faults stores.
+    StateDivergence,
+    /// Someone waits too long, or not long enough.
+    Timeout,
+    /// Trying again does harm.
+    Retry,
+    /// More calls are made than are needed.
+    Waste,
+    /// A fault was planned and never struck: nothing was learnt about it.
+    Untested,
     /// The kind cannot be told from what was seen.
     Unclassified,
 }
@@ -21,8 +36,33 @@ impl BugClass {
     pub fn name(self) -> &'static str {
         match self {
             BugClass::NoHandling => "no-handling",
+            BugClass::UnrelatedException => "unrelated-exception",
             BugClass::SilentViolation => "silent-violation",
+            BugClass::StateDivergence => "state-divergence",
+            BugClass::Timeout => "timeout",
+            BugClass::Retry => "retry",
+            BugClass::Waste => "waste",
+            BugClass::Untested => "untested",
             BugClass::Unclassified => "unclassified",
+        }
+    }
+}
+
+/// Whether a finding fails the build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// It is reported and nothing more.
+    Warn,
+    /// It does.
+    Fail,
+}
+
+impl Severity {
+    /// The name used in reports and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Warn => "warn",
+            Severity::Fail => "fail",
         }
     }
 }
@@ -32,6 +72,8 @@ impl BugClass {
 pub struct Finding {
     /// Stable name: the same bug gets the same one in every campaign.
     pub id: String,
+    /// Whether it fails the build.
+    pub severity: Severity,
     /// Its place in the taxonomy.
     pub class: BugClass,
     /// The oracle that spoke.
@@ -40,10 +82,25 @@ pub struct Finding {
     pub faultload: Faultload,
     /// What is wrong, in one sentence.
     pub summary: String,
+    /// The call whose failure was not handled, or that was made wrongly; a
+    /// point of the execution shown. `None` where it cannot be told.
+    pub edge: Option<Point>,
     /// Number of the execution that shows it first.
     pub execution: usize,
+    /// What was seen in that execution.
+    pub shown: Arc<Shown>,
     /// How many executions show it, this one included.
     pub seen: usize,
     /// Other smallest faultloads that show the same bug (other modes, mostly).
     pub also: Vec<Faultload>,
+}
+
+/// What was seen in the execution that shows a bug.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// Its calls.
+    pub trace: Trace,
+    /// More about each call, in the order of the trace; empty where nothing
+    /// more is known.
+    pub details: Vec<Detail>,
 }

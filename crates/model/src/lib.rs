@@ -13,6 +13,7 @@
 
 mod armed;
 mod certificate;
+mod edge;
 mod execution;
 mod fault;
 mod finding;
@@ -23,14 +24,16 @@ mod observed;
 mod pattern;
 mod payload;
 mod point;
+mod profile;
 mod syntax;
 mod trace;
 
 pub use armed::Armed;
 pub use certificate::{Audit, Certificate, Flag, Incomplete, Skips};
+pub use edge::{Edge, Place};
 pub use execution::{Execution, Verdict};
 pub use fault::{Conflict, Fault, Faultload, Target};
-pub use finding::{BugClass, Finding};
+pub use finding::{BugClass, Finding, Severity, Shown};
 pub use identity::{Arrival, Identifier, Identity};
 pub use interface::{Interface, PathTemplates, Protocol};
 pub use mode::{GrpcCode, Mode, Outcome, Phase};
@@ -38,5 +41,6 @@ pub use observed::{Detail, Link, Observed, Organic, not_exercised};
 pub use pattern::{Attempts, FramePattern, InterfacePattern, Pattern, Text};
 pub use payload::PayloadHash;
 pub use point::{Frame, Point, Predecessors, Sibling};
+pub use profile::{EdgeProfile, Span};
 pub use syntax::{SyntaxError, nearest};
 pub use trace::{Call, CallId, Reply, Trace};

@@ -3,7 +3,7 @@
 //! Owns the tree of calls, their order and overlap. What a trace says about
 //! the services' behaviour is for `search` to learn.
 
-use crate::{Fault, Faultload, GrpcCode, Mode, Point};
+use crate::{Edge, Fault, Faultload, GrpcCode, Mode, Place, Point};
 
 /// What a caller saw of the answer to one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -106,6 +106,22 @@ impl Trace {
     /// The scenario's own requests, in order of arrival.
     pub fn entries(&self) -> impl Iterator<Item = CallId> {
         self.children(None)
+    }
+
+    /// The calls that `id` was made under, nearest first.
+    pub fn ancestors(&self, id: CallId) -> impl Iterator<Item = CallId> {
+        let parent = |id: &CallId| self.call(*id).parent;
+        std::iter::successors(parent(&id), parent)
+    }
+
+    /// Who called whom for what.
+    pub fn edge(&self, id: CallId) -> Edge {
+        let call = self.call(id);
+        let caller = call.parent.map(|parent| &self.call(parent).point);
+        Edge {
+            caller: caller.map(Place::of),
+            callee: Place::of(&call.point),
+        }
     }
 
     /// What the scenario saw of its last request.

@@ -39,17 +39,62 @@ impl Numbering {
     }
 }
 
-/// The members that contain no other member as a proper subset, smallest
-/// first. The empty set is left out: it would be part of every other.
-pub(crate) fn minimal(family: impl IntoIterator<Item = Numbers>) -> Vec<Numbers> {
-    let mut family: Vec<Numbers> = family.into_iter().filter(|set| !set.is_empty()).collect();
-    family.sort_by(|a, b| (a.0.len(), a).cmp(&(b.0.len(), b)));
-    family.dedup();
-    let mut minimal: Vec<Numbers> = Vec::new();
-    for set in family {
-        if !minimal.iter().any(|smaller| smaller.is_proper_subset(&set)) {
-            minimal.push(set);
+/// What a member is among those taken in before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Added {
+    /// It contains a smaller one.
+    Larger,
+    /// It contains no other, and came before.
+    Known,
+    /// It contains no other; some that contain it may now be larger.
+    New,
+}
+
+/// The members of a family that contain no other one, as they come in.
+///
+/// The empty set is minimal and stands apart: it would be part of every other.
+#[derive(Debug, Default)]
+pub(crate) struct Minimal(Vec<Numbers>);
+
+impl Minimal {
+    /// Takes in a member and says what it is.
+    pub(crate) fn add(&mut self, member: &Numbers) -> Added {
+        if self.holds(member) {
+            return Added::Known;
         }
+        if self.0.iter().any(|known| known.is_proper_subset(member)) {
+            return Added::Larger;
+        }
+        self.0.retain(|known| !member.is_proper_subset(known));
+        self.0.push(member.clone());
+        Added::New
     }
-    minimal
+
+    /// Whether a member that was taken in contains no other one.
+    pub(crate) fn holds(&self, member: &Numbers) -> bool {
+        member.is_empty() || self.0.contains(member)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_later_may_be_smaller() {
+        let set = |numbers: &[u32]| Numbers(numbers.to_vec());
+        let mut minimal = Minimal::default();
+        let taken = [
+            (&[1, 2, 3][..], Added::New),
+            (&[], Added::Known),
+            (&[2, 3], Added::New),
+            (&[2, 3, 4], Added::Larger),
+            (&[2, 3], Added::Known),
+        ];
+        for (member, expected) in taken {
+            assert_eq!(minimal.add(&set(member)), expected, "{member:?}");
+        }
+        assert!(minimal.holds(&set(&[2, 3])) && minimal.holds(&set(&[])));
+        assert!(!minimal.holds(&set(&[1, 2, 3])) && !minimal.holds(&set(&[2, 3, 4])));
+    }
 }

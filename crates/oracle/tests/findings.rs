@@ -3,11 +3,14 @@
 //! Without the merge the table below would show one finding per mode; without
 //! minimality one per failing execution.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use murphy_model::{
-    BugClass, Call, CallId, Execution, Fault, Faultload, Finding, Frame, Interface, Mode, Point,
-    Reply, Trace, Verdict,
+    BugClass, Call, CallId, Execution, Fault, Faultload, Finding, Frame, Interface, Mode, Observed,
+    Point, Reply, Severity, Trace, Verdict,
 };
-use murphy_oracle::Findings;
+use murphy_oracle::{Findings, Settings};
 use proptest::prelude::*;
 
 fn entry() -> Point {
@@ -57,10 +60,14 @@ fn failing(faults: &[(&str, u16)], why: &str) -> Execution {
     execution(&faults, &faults, 500, Err(why))
 }
 
+fn bare(execution: Execution) -> Observed {
+    Observed::bare(execution, Duration::ZERO)
+}
+
 fn findings(executions: &[Execution]) -> Vec<Finding> {
     let mut findings = Findings::new("shop");
     for (i, execution) in executions.iter().enumerate() {
-        findings.judge(i + 1, execution);
+        findings.judge(i + 1, &bare(execution.clone()));
     }
     findings.into_findings()
 }
@@ -108,12 +115,9 @@ fn a_fault_that_never_struck_is_not_blamed() {
 }
 
 #[test]
-fn content_scenarios_and_idle_faults_are_no_findings() {
+fn content_scenarios_are_no_findings() {
     let planned = [fault(("cart", 500))];
-    let found = findings(&[
-        execution(&planned, &planned, 200, Ok(())),
-        execution(&planned, &[], 200, Ok(())),
-    ]);
+    let found = findings(&[execution(&planned, &planned, 200, Ok(()))]);
     assert!(found.is_empty());
 }
 
@@ -140,6 +144,96 @@ fn identifiers_are_short_and_stable() {
     ]);
     assert_eq!(found[0].id, again[1].id, "modes and numbers do not matter");
     assert_eq!(found[0].id.len(), "M-3fa9c1".len());
+}
+
+/// `shop` gives up on `cart` while that waits for a stock that is slow.
+fn inverted(mode: &str, beside: &[(&str, u16)]) -> Execution {
+    let cart = callee("cart");
+    let stock = cart.child(Frame::new("stock", Interface::http("GET", "/")));
+    let slow = Fault::at(stock.clone(), mode.parse().unwrap());
+    let at = |arrived, finished, call: Call| Call {
+        arrived,
+        finished: Some(finished),
+        ..call
+    };
+    let mut calls = vec![
+        at(0, 90, call(entry(), None, 503, None)),
+        at(1, 3, call(cart, Some(0), 200, None)),
+        at(2, 4, call(stock, Some(1), 200, Some(slow))),
+    ];
+    calls[1].reply = Some(Reply::TimedOut);
+    for (i, beside) in beside.iter().enumerate() {
+        let fault = fault(*beside);
+        let arrived = 10 + 2 * i as u32;
+        let struck = call(callee(beside.0), Some(0), beside.1, Some(fault));
+        calls.push(at(arrived, arrived + 1, struck));
+    }
+    let trace = Trace::new(calls);
+    Execution {
+        faultload: trace.struck(),
+        trace,
+        verdict: Verdict::Passed,
+    }
+}
+
+#[test]
+fn an_edge_is_one_bug_whatever_brings_it_out() {
+    let found = findings(&[
+        inverted("delay:2s", &[("mail", 500)]),
+        inverted("delay:2s", &[]),
+        inverted("hang", &[]),
+    ]);
+    let stock = "shop GET / > cart GET / > stock GET /";
+    assert_eq!(texts(&found), [format!("{stock} = delay:2s (3)")]);
+    let bug = &found[0];
+    assert_eq!(
+        (bug.oracle, bug.class),
+        ("timeout-inversion", BugClass::Timeout)
+    );
+    assert_eq!(bug.edge, Some(callee("cart")));
+    assert_eq!(bug.execution, 2);
+    assert_eq!(
+        bug.shown.trace,
+        inverted("delay:2s", &[]).trace,
+        "the calls of execution 2"
+    );
+    assert_eq!(bug.also.len(), 1);
+    let elsewhere = findings(&[inverted("hang", &[])]);
+    assert_eq!(elsewhere[0].id, bug.id, "the faultload does not matter");
+}
+
+#[test]
+fn warnings_come_after_failures_however_small() {
+    let planned = [fault(("cart", 500))];
+    let idle = execution(&planned, &[], 200, Ok(()));
+    let broken = failing(&[("pay", 500), ("mail", 500)], "not paid");
+    let mut judged = Findings::new("shop");
+    judged.judge(1, &bare(idle));
+    judged.judge(2, &bare(broken));
+    assert_eq!(judged.failed_executions(), 1, "a warning is no failure");
+    let found = judged.into_findings();
+    let severities: Vec<Severity> = found.iter().map(|f| f.severity).collect();
+    assert_eq!(severities, [Severity::Fail, Severity::Warn]);
+    assert_eq!(found[1].class, BugClass::Untested);
+    assert_eq!(
+        found[1].faultload.to_string(),
+        "shop GET / > cart GET / = 500"
+    );
+}
+
+#[test]
+fn an_oracle_that_is_off_says_nothing_and_one_that_warns_fails_nothing() {
+    let judged = |level: &str| {
+        let mut settings = Settings::default();
+        settings.set("scenario", level).unwrap();
+        let mut findings = Findings::with("shop", settings, Arc::default());
+        findings.judge(1, &bare(failing(&[("cart", 500)], "no cart")));
+        let severities = findings.findings().into_iter().map(|f| f.severity);
+        (findings.failed_executions(), severities.collect::<Vec<_>>())
+    };
+    assert_eq!(judged("off"), (0, vec![]));
+    assert_eq!(judged("warn"), (0, vec![Severity::Warn]));
+    assert_eq!(judged("fail"), (1, vec![Severity::Fail]));
 }
 
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
@@ -199,7 +293,7 @@ proptest! {
         let judge = |family: &[(usize, Member)]| {
             let mut findings = Findings::new("shop");
             for (number, m) in family {
-                findings.judge(number + 1, &member(m));
+                findings.judge(number + 1, &bare(member(m)));
             }
             findings.into_findings()
         };

@@ -1,0 +1,58 @@
+//! Edges: who calls whom for what, however it came about.
+//!
+//! Owns the coarse identity of a call. A [`crate::Point`] tells calls apart as
+//! finely as a fault must be aimed; a timeout or a retry is configured once
+//! for all calls of an edge, so that is what they are told by.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::{Frame, Interface, Point};
+
+/// Something that a service can be asked for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The service.
+    pub service: Arc<str>,
+    /// What it is asked for.
+    pub interface: Interface,
+}
+
+impl Place {
+    /// Where a call goes.
+    pub fn of(point: &Point) -> Self {
+        let Frame {
+            destination,
+            interface,
+            ..
+        } = point.frame();
+        Place {
+            service: destination.clone(),
+            interface: interface.clone(),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Frame::new(&self.service, self.interface.clone()).fmt(f)
+    }
+}
+
+/// Who calls whom for what.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Edge {
+    /// What the caller was asked for; `None` if the scenario itself calls.
+    pub caller: Option<Place>,
+    /// What it asks for in turn.
+    pub callee: Place,
+}
+
+impl fmt::Display for Edge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.caller {
+            Some(caller) => write!(f, "{caller} > {}", self.callee),
+            None => self.callee.fmt(f),
+        }
+    }
+}

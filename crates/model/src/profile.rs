@@ -1,0 +1,55 @@
+//! How resilient an edge was seen to be.
+//!
+//! Owns the words; gathering them from executions is `oracle`'s business.
+
+use std::time::Duration;
+
+use crate::Edge;
+
+/// The shortest and the longest time seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The shortest.
+    pub least: Duration,
+    /// The longest.
+    pub most: Duration,
+}
+
+impl Span {
+    /// The span that holds this time and those of `before`.
+    pub fn with(before: Option<Span>, time: Duration) -> Self {
+        let before = before.unwrap_or(Span {
+            least: time,
+            most: time,
+        });
+        Span {
+            least: before.least.min(time),
+            most: before.most.max(time),
+        }
+    }
+}
+
+/// What an edge was seen to do about failures, over many executions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EdgeProfile {
+    /// Who calls whom for what.
+    pub edge: Edge,
+    /// How often it was called.
+    pub calls: usize,
+    /// How often a call failed.
+    pub failed: usize,
+    /// The most attempts at one call.
+    pub attempts: usize,
+    /// The pause between the end of an attempt and the next one.
+    pub backoff: Option<Span>,
+    /// After how long the caller gave up of its own accord.
+    pub timeout: Option<Span>,
+    /// How often another attempt succeeded after a failed one.
+    pub recovered: usize,
+    /// How often the last attempt failed and the caller answered well.
+    pub fallbacks: usize,
+    /// How often the last attempt failed and the caller failed as well.
+    pub propagated: usize,
+    /// How often a second attempt was made while the first was under way.
+    pub hedged: usize,
+}

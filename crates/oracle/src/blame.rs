@@ -1,0 +1,74 @@
+//! Blame: which call's failure was not handled.
+//!
+//! Owns the walk from a fault up to the scenario. A service that answers 500,
+//! or not at all, because a call of its failed did not handle that failure; one
+//! that answers with another error chose to, and whoever gets that answer is
+//! next; one that answers well has hidden the failure from there on.
+
+use murphy_model::{CallId, GrpcCode, Reply, Trace};
+
+/// The call whose failure was not handled; `None` if no fault struck.
+pub(crate) fn unhandled(trace: &Trace) -> Option<CallId> {
+    let struck = last_struck(trace)?;
+    let mut failing = struck;
+    while let Some(caller) = trace.call(failing).parent {
+        match trace.call(caller).reply {
+            Some(reply) if is_chosen(reply) => failing = caller,
+            _ => return Some(failing),
+        }
+    }
+    // Everyone chose an answer and the scenario is not content with it: what
+    // is left to blame is that the fault was not made up for.
+    Some(struck)
+}
+
+/// The struck call that ended last: the one that tipped the scales.
+fn last_struck(trace: &Trace) -> Option<CallId> {
+    let struck = trace.ids().filter(|id| trace.call(*id).injected.is_some());
+    struck.max_by_key(|id| trace.call(*id).finished.unwrap_or(u32::MAX))
+}
+
+/// Whether an error looks as if someone had decided to send it.
+fn is_chosen(reply: Reply) -> bool {
+    let nobodys = |code: GrpcCode| ["UNKNOWN", "INTERNAL"].contains(&code.name());
+    match reply {
+        Reply::Status(status) => !(200..300).contains(&status) && status != 500,
+        Reply::Grpc(code) => !nobodys(code),
+        Reply::GrpcOk | Reply::Reset | Reply::Closed | Reply::TimedOut | Reply::Broken => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Story, call};
+
+    #[test]
+    fn the_first_caller_that_did_not_choose_its_answer_is_to_blame() {
+        let chain = |a: &str, b: &str| {
+            Story::new(vec![
+                call("a GET /").answers(a),
+                call("a GET / > b GET /").answers(b),
+                call("a GET / > b GET / > c GET /").struck("502"),
+            ])
+        };
+        let cases = [
+            // b crashed.
+            (chain("503", "500"), "c"),
+            // b chose 503, a crashed over it.
+            (chain("500", "503"), "b"),
+            // b hid it and was wrong.
+            (chain("200", "200"), "c"),
+            // Everyone chose.
+            (chain("503", "404"), "c"),
+        ];
+        for (story, expected) in cases {
+            let observed = story.observed();
+            let trace = &observed.execution.trace;
+            let blamed = trace.call(unhandled(trace).unwrap());
+            assert_eq!(&*blamed.point.frame().destination, expected);
+        }
+        let fault_free = Story::new(vec![call("a GET /").answers("500")]).observed();
+        assert_eq!(unhandled(&fault_free.execution.trace), None);
+    }
+}

@@ -1,0 +1,107 @@
+//! What the executions without faults showed.
+//!
+//! Owns the measure that executions under faults are held against: what
+//! happens anyway is nobody's fault.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use murphy_model::{Edge, Observed, PayloadHash, Place, Reply, Trace};
+
+use crate::attempts::repeats;
+
+/// What the executions without faults showed, taken together.
+#[derive(Clone, Debug, Default)]
+pub struct Reference {
+    executions: usize,
+    /// Everything that some service was asked for.
+    asked: BTreeSet<Place>,
+    /// The most calls alike that one caller made.
+    alike: BTreeMap<(Edge, Option<PayloadHash>), usize>,
+    answers: BTreeMap<Place, BTreeSet<Reply>>,
+    given_up: BTreeSet<Edge>,
+    outputs: Vec<String>,
+    slowest: Option<Duration>,
+}
+
+impl Reference {
+    /// What these executions showed; those in which a fault struck are left
+    /// out.
+    pub fn of<'o>(executions: impl IntoIterator<Item = &'o Observed>) -> Self {
+        let mut reference = Reference::default();
+        for observed in executions {
+            if observed.execution.trace.struck().is_empty() {
+                reference.take(observed);
+            }
+        }
+        reference
+    }
+
+    fn take(&mut self, observed: &Observed) {
+        self.executions += 1;
+        self.take_calls(&observed.execution.trace);
+        self.outputs.extend(observed.output.clone());
+        self.slowest = self.slowest.max(Some(observed.took));
+    }
+
+    fn take_calls(&mut self, trace: &Trace) {
+        for id in trace.ids() {
+            let call = trace.call(id);
+            self.asked.insert(Place::of(&call.point));
+            if call.reply == Some(Reply::TimedOut) {
+                self.given_up.insert(trace.edge(id));
+            }
+        }
+        for id in trace.entries() {
+            let call = trace.call(id);
+            let answers = self.answers.entry(Place::of(&call.point)).or_default();
+            answers.extend(call.reply);
+        }
+        for group in repeats(trace) {
+            let kind = (
+                trace.edge(group[0]),
+                trace.call(group[0]).point.frame().payload,
+            );
+            let most = self.alike.entry(kind).or_default();
+            *most = group.len().max(*most);
+        }
+    }
+
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.executions == 0
+    }
+
+    /// How many calls alike one caller makes anyway; `None` where the caller
+    /// was never seen at work.
+    pub(crate) fn alike(&self, edge: &Edge, payload: Option<PayloadHash>) -> Option<usize> {
+        let known = match &edge.caller {
+            Some(caller) => self.asked.contains(caller),
+            None => !self.is_empty(),
+        };
+        let count = || self.alike.get(&(edge.clone(), payload)).copied();
+        known.then(|| count().unwrap_or(0))
+    }
+
+    /// Whether the scenario gets this answer anyway.
+    pub(crate) fn answers(&self, place: &Place, reply: Reply) -> bool {
+        let answers = self.answers.get(place);
+        answers.is_some_and(|answers| answers.contains(&reply))
+    }
+
+    /// Whether callers give up on this edge anyway.
+    pub(crate) fn gives_up(&self, edge: &Edge) -> bool {
+        self.given_up.contains(edge)
+    }
+
+    /// Whether the scenario prints this anyway; expects lower case.
+    pub(crate) fn prints(&self, text: &str) -> bool {
+        let mut outputs = self.outputs.iter();
+        outputs.any(|output| output.to_lowercase().contains(text))
+    }
+
+    /// How long the slowest took.
+    pub(crate) fn slowest(&self) -> Option<Duration> {
+        self.slowest
+    }
+}
