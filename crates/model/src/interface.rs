@@ -87,8 +87,8 @@ impl PathTemplates {
         }
     }
 
-    /// The templates that were given, as they were.
-    pub fn own(&self) -> impl Iterator<Item = String> + '_ {
+    /// The templates that win over the built-in rule, as they were given.
+    pub fn own(&self) -> impl Iterator<Item = String> {
         self.own.iter().map(|segments| segments.join("/"))
     }
 
@@ -187,6 +187,7 @@ mod tests {
             &*own.apply("/users/jim/bookings/8"),
             "/users/jim/bookings/{}"
         );
+        assert_eq!(PathTemplates::with(own.own()), own);
     }
 
     #[test]

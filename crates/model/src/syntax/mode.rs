@@ -33,6 +33,35 @@ impl fmt::Display for Reply {
     }
 }
 
+/// Takes exactly what is written above: replies come out of files of ours, not
+/// off a command line.
+impl FromStr for Reply {
+    type Err = SyntaxError;
+
+    fn from_str(text: &str) -> Result<Self, SyntaxError> {
+        let known = match text {
+            "grpc:OK" => Some(Reply::GrpcOk),
+            "reset" => Some(Reply::Reset),
+            "closed" => Some(Reply::Closed),
+            "timed out" => Some(Reply::TimedOut),
+            "broken" => Some(Reply::Broken),
+            _ => match text.strip_prefix("grpc:") {
+                Some(name) => GrpcCode::named(name).map(Reply::Grpc),
+                None => plain_status(text).map(Reply::Status),
+            },
+        };
+        known.ok_or_else(|| {
+            let expected = "expected a reply such as `200`, `grpc:OK` or `timed out`";
+            Cursor::new("reply", text).error(0..text.len(), expected, "not a reply")
+        })
+    }
+}
+
+fn plain_status(text: &str) -> Option<u16> {
+    let digits = text.bytes().all(|b| b.is_ascii_digit());
+    text.parse().ok().filter(|_| digits)
+}
+
 impl fmt::Display for Mode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.phase() == Phase::After {
@@ -214,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn replies_are_written_in_words() {
+    fn replies_are_read_and_written_in_words() {
         let unavailable = GrpcCode::named("UNAVAILABLE").unwrap();
         let cases = [
             (Reply::Status(200), "200"),
@@ -227,6 +256,18 @@ mod tests {
         ];
         for (reply, text) in cases {
             assert_eq!(reply.to_string(), text);
+            assert_eq!(text.parse(), Ok(reply));
+        }
+        for code in GrpcCode::all() {
+            let reply = Reply::Grpc(code);
+            assert_eq!(reply.to_string().parse(), Ok(reply));
+        }
+    }
+
+    #[test]
+    fn what_is_no_reply_is_refused() {
+        for text in ["", "grpc:", "grpc:ok", "+200", "99999", "hang", "200 "] {
+            assert_refused::<Reply>(text, text, "not a reply");
         }
     }
 }
