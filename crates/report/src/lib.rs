@@ -7,6 +7,7 @@
 
 mod explained;
 pub mod json;
+pub mod redact;
 pub mod shell;
 mod summary;
 pub mod terminal;

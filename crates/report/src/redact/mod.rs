@@ -1,0 +1,277 @@
+//! Secrets taken out of what a system under test says.
+//!
+//! Owns what counts as a secret: values of telling fields and headers
+//! ([`field`]), and texts that look like credentials by themselves
+//! ([`shape`]). What is printed by someone's services and tests ends up in
+//! stores, job summaries and bug reports; it passes through here first. A
+//! scanner that goes over the text once; doing it twice changes nothing more.
+//! It errs on the side of leaving ordinary sentences readable.
+
+mod field;
+mod shape;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// What stands in place of a secret.
+pub const MARK: &str = "[redacted]";
+
+/// The text with its secrets replaced by [`MARK`].
+pub fn text(text: &str) -> Cow<'_, str> {
+    let secrets = secrets(text);
+    if secrets.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut clean = String::with_capacity(text.len());
+    let mut kept = 0;
+    for secret in secrets {
+        clean.push_str(&text[kept..secret.start]);
+        clean.push_str(MARK);
+        kept = secret.end;
+    }
+    clean.push_str(&text[kept..]);
+    Cow::Owned(clean)
+}
+
+/// The same, as a string of its own.
+pub fn owned(secretive: &str) -> String {
+    text(secretive).into_owned()
+}
+
+/// Where the secrets are, from left to right. Every place begins and ends next
+/// to an ASCII character or the text's own end, so it can be cut there.
+fn secrets(text: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let secret = shape::at(bytes, at).or_else(|| field::at(bytes, at));
+        match secret.filter(|secret| !secret.is_empty()) {
+            Some(secret) => {
+                at = secret.end;
+                if bytes[secret.clone()] != *MARK.as_bytes() {
+                    found.push(secret);
+                }
+            }
+            None => at += 1,
+        }
+    }
+    found
+}
+
+/// Whether the byte can be part of a name: of a field, a header, a parameter.
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+}
+
+/// Whether a word may begin here: nothing of a word stands before, but perhaps
+/// a line end that is spelled out.
+fn begins_word(bytes: &[u8], at: usize) -> bool {
+    let spelled = |end: &[u8]| bytes[..at].ends_with(end);
+    at == 0 || !is_name(bytes[at - 1]) || spelled(b"\\n") || spelled(b"\\r") || spelled(b"\\t")
+}
+
+/// How many bytes from `at` on are as asked.
+fn run(bytes: &[u8], at: usize, wanted: impl Fn(u8) -> bool) -> usize {
+    bytes[at..].iter().take_while(|b| wanted(**b)).count()
+}
+
+/// Whether this stands at `at`, whatever the case.
+fn stands(bytes: &[u8], at: usize, wanted: &[u8]) -> bool {
+    let there = bytes.get(at..at + wanted.len());
+    there.is_some_and(|there| there.eq_ignore_ascii_case(wanted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const KEY: &str =
+        "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nabc=\n-----END RSA PRIVATE KEY-----";
+    const JWT: &str = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dBjftJeZ4CVP-mB92K27";
+
+    #[test]
+    fn secrets_are_taken_out_and_the_rest_stays() {
+        let cases = [
+            // Headers.
+            (
+                "Authorization: Basic dXNlcjpwYXNz\nHost: a",
+                "Authorization: [redacted]\nHost: a",
+            ),
+            (
+                "< Set-Cookie: id=1; HttpOnly\r\n< Age: 1",
+                "< Set-Cookie: [redacted]\r\n< Age: 1",
+            ),
+            ("> cookie: a=b", "> cookie: [redacted]"),
+            ("  X-API-Key:k1\n", "  X-API-Key:[redacted]\n"),
+            (
+                "curl -H 'Proxy-Authorization: Basic abc' http://a",
+                "curl -H 'Proxy-Authorization: [redacted]' http://a",
+            ),
+            (
+                "sent authorization: Basic abc to b",
+                "sent authorization: [redacted]",
+            ),
+            (
+                r#"b'GET / HTTP/1.1\r\nCookie: a=b\r\nHost: c'"#,
+                r#"b'GET / HTTP/1.1\r\nCookie: [redacted]\r\nHost: c'"#,
+            ),
+            // JSON, also in a string, and printed objects.
+            (
+                r#"{"password":"a\"b","user":"jim"}"#,
+                r#"{"password":"[redacted]","user":"jim"}"#,
+            ),
+            (
+                r#"{"access_token": 42, "a": 1}"#,
+                r#"{"access_token": [redacted], "a": 1}"#,
+            ),
+            (
+                r#"{"secret":["a",["b"]],"c":1}"#,
+                r#"{"secret":[redacted],"c":1}"#,
+            ),
+            (
+                r#"{"session":{"apiKey":"x","n":1}}"#,
+                r#"{"session":{"apiKey":"[redacted]","n":1}}"#,
+            ),
+            (
+                r#""{\"clientSecret\":\"x\",\"n\":1}""#,
+                r#""{\"clientSecret\":\"[redacted]\",\"n\":1}""#,
+            ),
+            (
+                "{'sessionId': 'x', 'n': 1}",
+                "{'sessionId': '[redacted]', 'n': 1}",
+            ),
+            ("{ token: 'x', n: 1 }", "{ token: '[redacted]', n: 1 }"),
+            (
+                "login(user='jim', password='x')",
+                "login(user='jim', password='[redacted]')",
+            ),
+            (r#"{"password":"never closed"#, r#"{"password":"[redacted]"#),
+            // Queries, forms, settings.
+            (
+                "GET /a?token=x1&b=2 HTTP/1.1",
+                "GET /a?token=[redacted]&b=2 HTTP/1.1",
+            ),
+            ("user[password]=x&n=1", "user[password]=[redacted]&n=1"),
+            ("API_KEY=abc npm test", "API_KEY=[redacted] npm test"),
+            ("db_passwd = hunter2\n", "db_passwd = [redacted]\n"),
+            ("  password: hunter\n", "  password: [redacted]\n"),
+            // By their looks.
+            (
+                "got Bearer abc.def-123, then",
+                "got Bearer [redacted], then",
+            ),
+            (&format!("jwt {JWT}!"), "jwt [redacted]!"),
+            (
+                "postgres://me:p@ss@db:5432/x",
+                "postgres://[redacted]@db:5432/x",
+            ),
+            ("key AKIAIOSFODNN7EXAMPLE used", "key [redacted] used"),
+            (&format!("a\n{KEY}\nb"), "a\n[redacted]\nb"),
+            ("-----BEGIN PRIVATE KEY-----\nMIIE", "[redacted]"),
+            // Neighbours that are not ASCII.
+            ("é password='ß→' é", "é password='[redacted]' é"),
+        ];
+        for (secretive, clean) in cases {
+            assert_eq!(text(secretive), clean);
+            assert_eq!(text(clean), clean, "twice");
+        }
+    }
+
+    #[test]
+    fn ordinary_text_stays_as_it_is() {
+        let cases = [
+            "",
+            "expected 200, got 503 from cart GET /cart = 503",
+            "SyntaxError: Unexpected token: '<' in JSON at position 0",
+            "Unexpected token < in JSON",
+            "the session: it was closed",
+            "session: expired\n",
+            "token: invalid\n",
+            "password: This field is required",
+            "Bearer authentication failed",
+            "the bearer of bad news",
+            "max_tokens=5&token_type=jwt&n=1",
+            r#"{"token": null, "session": false, "tokens": [1, 2]}"#,
+            "token=null session=None",
+            "assert token == 'x'",
+            "http://localhost:8080/a@b:c",
+            "see http://[::1]:80/ and mail a@b.c",
+            "AKIA is short, AKIAIOSFODNN7EXAMPLEX is long",
+            "eyJ.x and eyJhbGci. are no tokens",
+            "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----",
+            "KeyError: 'password'",
+            "cookies: none; the cookie: a small text",
+            "https://user@host/",
+        ];
+        for ordinary in cases {
+            assert!(
+                matches!(text(ordinary), Cow::Borrowed(_)),
+                "{}",
+                text(ordinary)
+            );
+        }
+    }
+
+    /// Texts that come close: pieces of secrets in any order.
+    fn nearly() -> impl Strategy<Value = String> {
+        let pieces = [
+            "password",
+            "token",
+            "Cookie",
+            "authorization",
+            "\"",
+            "\\\"",
+            "'",
+            "\\",
+            ":",
+            "=",
+            " ",
+            "\n",
+            "[",
+            "]",
+            "{",
+            "}",
+            ",",
+            "&",
+            "://",
+            "@",
+            "a:b",
+            "Bearer ",
+            "abc123def",
+            "eyJ",
+            ".",
+            "AKIAIOSFODNN7EXAMPLE",
+            "-----BEGIN ",
+            "PRIVATE KEY-----",
+            "é",
+            "→",
+            MARK,
+            "\\r\\n",
+            "<",
+        ];
+        let piece = proptest::sample::select(pieces.to_vec());
+        proptest::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_can_be_read(any in any::<String>()) {
+            text(&any);
+        }
+
+        #[test]
+        fn twice_is_once(nearly in nearly()) {
+            let once = owned(&nearly);
+            prop_assert_eq!(owned(&once), once);
+        }
+
+        #[test]
+        fn a_password_never_gets_through(word in "[a-z0-9]{12}", before in nearly()) {
+            let secretive = format!("{before}\n{{\"password\": \"{word}\"}}");
+            let clean = owned(&secretive);
+            prop_assert!(!clean.contains(&word), "{}", clean);
+        }
+    }
+}
