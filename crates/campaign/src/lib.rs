@@ -9,6 +9,7 @@
 //! oracles' (`oracle`).
 
 mod campaign;
+pub mod codec;
 mod event;
 mod judge;
 pub mod live;
@@ -17,6 +18,8 @@ mod searcher;
 mod settings;
 mod stable;
 mod stop;
+mod ndjson;
+mod redacted;
 mod world;
 
 pub use campaign::{Case, Failed, Memory, Outcome, run};
@@ -27,3 +30,6 @@ pub use settings::{IdentityChoice, REFERENCES, Settings, StrategyKind};
 pub use stable::Varies;
 pub use stop::{Hurry, Stopper, Stopping};
 pub use world::{BrokenWorld, World};
+pub use ndjson::Ndjson;
+pub use redacted::redacted;
+pub use world::{BrokenWorld, References, World};

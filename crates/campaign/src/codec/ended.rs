@@ -1,0 +1,207 @@
+//! The forms of a certificate and of findings.
+//!
+//! A finding is read back as a [`KeptFinding`]: the names of classes and
+//! oracles are texts there, so that a store outlives the version that wrote it.
+
+use std::collections::BTreeMap;
+
+use murphy_model::{Audit, Certificate, Faultload, Finding, Flag, Incomplete, Point, Skips};
+use murphy_report::redact;
+use serde::{Deserialize, Serialize};
+
+use super::CodecError;
+use super::names::{FaultForm, Spelled, faultload};
+
+/// A finding that was kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptFinding {
+    /// Its stable name.
+    pub id: String,
+    /// The name of its place in the taxonomy.
+    pub class: String,
+    /// The name of the oracle that spoke.
+    pub oracle: String,
+    /// The smallest faultload that shows it.
+    pub faultload: Faultload,
+    /// What is wrong, in one sentence.
+    pub summary: String,
+    /// Number of the execution that showed it first.
+    pub execution: usize,
+    /// How many executions showed it.
+    pub seen: usize,
+    /// Other smallest faultloads that showed the same bug.
+    pub also: Vec<Faultload>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct FindingForm {
+    id: String,
+    class: String,
+    oracle: String,
+    faultload: Vec<FaultForm>,
+    summary: String,
+    execution: usize,
+    seen: usize,
+    also: Vec<Vec<FaultForm>>,
+}
+
+impl FindingForm {
+    pub(super) fn new(finding: &Finding) -> Self {
+        let faults = |faultload: &Faultload| FaultForm::all(faultload, &mut Spelled);
+        FindingForm {
+            id: finding.id.clone(),
+            class: finding.class.name().to_owned(),
+            oracle: finding.oracle.to_owned(),
+            faultload: faults(&finding.faultload),
+            summary: redact::owned(&finding.summary),
+            execution: finding.execution,
+            seen: finding.seen,
+            also: finding.also.iter().map(faults).collect(),
+        }
+    }
+
+    pub(super) fn read(self) -> Result<KeptFinding, CodecError> {
+        let also: Result<_, _> = self.also.iter().map(|f| faultload(f, &[])).collect();
+        Ok(KeptFinding {
+            faultload: faultload(&self.faultload, &[])?,
+            also: also?,
+            id: self.id,
+            class: self.class,
+            oracle: self.oracle,
+            summary: self.summary,
+            execution: self.execution,
+            seen: self.seen,
+        })
+    }
+}
+
+/// The certificate as JSON, for the store.
+pub(crate) fn certificate_text(certificate: &Certificate) -> String {
+    super::written(&CertificateForm::new(certificate))
+}
+
+#[derive(Serialize)]
+pub(super) struct CertificateForm<'c> {
+    points: usize,
+    conditional: usize,
+    space: String,
+    explored: usize,
+    considered: usize,
+    pruned: &'c BTreeMap<&'static str, usize>,
+    skips: Option<SkipsForm<'c>>,
+    not_exercised: usize,
+    speculative: usize,
+    bound: Option<usize>,
+    complete: bool,
+    incomplete: Option<IncompleteForm>,
+    assumptions: &'c [String],
+    flags: Vec<FlagForm>,
+    audit: Option<AuditForm<'c>>,
+}
+
+impl<'c> CertificateForm<'c> {
+    pub(super) fn new(certificate: &'c Certificate) -> Self {
+        CertificateForm {
+            points: certificate.points,
+            conditional: certificate.conditional,
+            space: certificate.space.to_string(),
+            explored: certificate.explored,
+            considered: certificate.considered,
+            pruned: &certificate.pruned,
+            skips: certificate.skips.as_ref().map(SkipsForm::new),
+            not_exercised: certificate.not_exercised,
+            speculative: certificate.speculative,
+            bound: certificate.bound,
+            complete: certificate.is_complete(),
+            incomplete: certificate.incomplete.as_ref().map(IncompleteForm::new),
+            assumptions: &certificate.assumptions,
+            flags: certificate.flags.iter().map(FlagForm::new).collect(),
+            audit: certificate.audit.as_ref().map(AuditForm::new),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct SkipsForm<'c> {
+    possible: String,
+    by_policy: BTreeMap<&'c str, String>,
+}
+
+impl<'c> SkipsForm<'c> {
+    fn new(skips: &'c Skips) -> Self {
+        let by_policy = skips.by_policy.iter();
+        SkipsForm {
+            possible: skips.possible.to_string(),
+            by_policy: by_policy.map(|(p, n)| (*p, n.to_string())).collect(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct IncompleteForm {
+    why: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting: Option<usize>,
+}
+
+impl IncompleteForm {
+    fn new(incomplete: &Incomplete) -> Self {
+        let (why, waiting) = match incomplete {
+            Incomplete::Cases { waiting } => ("max-cases", Some(*waiting)),
+            Incomplete::Stopped { waiting } => ("stopped", Some(*waiting)),
+            Incomplete::Sampling => ("sampling", None),
+            Incomplete::Nondeterminism => ("nondeterminism", None),
+            Incomplete::BoundDepthFirst => ("bound-depth-first", None),
+            Incomplete::Audit => ("audit", None),
+        };
+        IncompleteForm { why, waiting }
+    }
+}
+
+#[derive(Serialize)]
+struct FlagForm {
+    kind: &'static str,
+    at: Option<String>,
+    executions: Vec<usize>,
+}
+
+impl FlagForm {
+    fn new(flag: &Flag) -> Self {
+        let text = |at: &Option<Point>| at.as_ref().map(Point::to_string);
+        let (kind, at, executions) = match flag {
+            Flag::Nondeterminism { at, first, second } => {
+                ("nondeterminism", text(at), vec![*first, *second])
+            }
+            Flag::Unexplained { at, first, second } => {
+                ("unexplained", text(at), vec![*first, *second])
+            }
+            Flag::Ambiguous { at, execution } => {
+                ("ambiguous", Some(at.to_string()), vec![*execution])
+            }
+        };
+        FlagForm {
+            kind,
+            at,
+            executions,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct AuditForm<'c> {
+    sampled: usize,
+    agreed: usize,
+    unpredicted: usize,
+    disagreed: &'c [String],
+}
+
+impl<'c> AuditForm<'c> {
+    fn new(audit: &'c Audit) -> Self {
+        AuditForm {
+            sampled: audit.sampled,
+            agreed: audit.agreed,
+            unpredicted: audit.unpredicted,
+            disagreed: &audit.disagreed,
+        }
+    }
+}
