@@ -20,6 +20,7 @@ mod stable;
 mod stop;
 mod ndjson;
 mod redacted;
+pub mod store;
 mod world;
 
 pub use campaign::{Case, Failed, Memory, Outcome, run};

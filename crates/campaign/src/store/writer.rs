@@ -1,0 +1,361 @@
+//! The one thread of a process that writes what happens into a store.
+//!
+//! Owns when that is done. Events are turned into rows as they come, and rows
+//! are written in short transactions, so that neither the campaign waits for
+//! the disk nor another process for us. A row is in the file as a whole or
+//! not at all, and never before the points it refers to. After a failure
+//! nothing more is written: the trouble is kept for whoever asks, and the
+//! campaign goes on.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use murphy_model::{Certificate, Finding, Observed, Point, Verdict};
+use rusqlite::{Connection, TransactionBehavior, params};
+
+use super::StoreError;
+use crate::codec::{self, Name, Naming};
+use crate::{Event, Standing};
+
+/// What a crash may cost: events of the last moments.
+const LONGEST_WAIT: Duration = Duration::from_millis(50);
+
+/// Events written at once, so that transactions stay short.
+const MOST_EVENTS: usize = 256;
+
+/// Events that may wait to be written. A campaign that is faster than the disk
+/// for long is slowed down rather than let fill the memory.
+const MOST_WAITING: usize = 8192;
+
+/// The key of a campaign within its store.
+pub(super) type Key = i64;
+
+/// What the writer is told.
+pub(super) enum Message {
+    /// A campaign is recorded from now on; these are its points so far.
+    Open(Key, Vec<Point>),
+    /// Something happened in it.
+    Note(Key, Event),
+    /// No one is at it any more.
+    Leave(Key),
+    /// Say so when everything up to here is written.
+    Flush(SyncSender<()>),
+}
+
+/// Why nothing is written any more.
+pub(super) type Trouble = Arc<Mutex<Option<StoreError>>>;
+
+/// Starts the thread; it ends when the last sender is gone.
+pub(super) fn start(
+    connection: Connection,
+    file: PathBuf,
+    trouble: Trouble,
+) -> SyncSender<Message> {
+    let (sender, messages) = sync_channel(MOST_WAITING);
+    let writer = Writer {
+        connection,
+        file,
+        trouble,
+        books: HashMap::new(),
+        batch: Batch::default(),
+    };
+    std::thread::Builder::new()
+        .name("murphy-store".to_owned())
+        .spawn(move || writer.run(&messages))
+        .expect("a thread can be started");
+    sender
+}
+
+struct Writer {
+    connection: Connection,
+    file: PathBuf,
+    trouble: Trouble,
+    books: HashMap<Key, Book>,
+    batch: Batch,
+}
+
+/// What is to be written next.
+#[derive(Default)]
+struct Batch {
+    rows: Vec<Row>,
+    events: usize,
+    waiting: Vec<SyncSender<()>>,
+    urgent: bool,
+}
+
+impl Batch {
+    fn is_due(&self) -> bool {
+        self.urgent || self.events >= MOST_EVENTS
+    }
+}
+
+enum Row {
+    Point {
+        campaign: Key,
+        number: u32,
+        text: String,
+    },
+    Execution {
+        campaign: Key,
+        kind: &'static str,
+        number: u64,
+        verdict: &'static str,
+        observed: String,
+    },
+    Identity {
+        campaign: Key,
+        identity: String,
+        masked: String,
+    },
+    Standing(Key, Standing),
+    Finding {
+        campaign: Key,
+        place: usize,
+        id: String,
+        finding: String,
+    },
+    Ended {
+        campaign: Key,
+        certificate: String,
+        took: Duration,
+    },
+    Left(Key),
+}
+
+impl Writer {
+    fn run(mut self, messages: &Receiver<Message>) {
+        while let Ok(first) = messages.recv() {
+            self.take(first);
+            let connected = self.gather(messages);
+            self.write();
+            if !connected {
+                return;
+            }
+        }
+    }
+
+    /// Takes in more until it is time to write; whether more can come.
+    fn gather(&mut self, messages: &Receiver<Message>) -> bool {
+        let deadline = Instant::now() + LONGEST_WAIT;
+        while !self.batch.is_due() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match messages.recv_timeout(left) {
+                Ok(message) => self.take(message),
+                Err(RecvTimeoutError::Timeout) => return true,
+                Err(RecvTimeoutError::Disconnected) => return false,
+            }
+        }
+        true
+    }
+
+    fn take(&mut self, message: Message) {
+        match message {
+            Message::Open(campaign, points) => {
+                self.books.insert(campaign, Book::new(campaign, points));
+            }
+            Message::Note(campaign, event) => self.note(campaign, event),
+            Message::Leave(campaign) => {
+                self.books.remove(&campaign);
+                self.batch.rows.push(Row::Left(campaign));
+            }
+            Message::Flush(done) => {
+                self.batch.waiting.push(done);
+                self.batch.urgent = true;
+            }
+        }
+    }
+
+    fn note(&mut self, campaign: Key, event: Event) {
+        let Some(book) = self.books.get_mut(&campaign) else {
+            return;
+        };
+        self.batch.events += 1;
+        self.batch.urgent |= matches!(event, Event::Ended { .. });
+        match event {
+            // Its row was made when it began.
+            Event::Began { .. } => {}
+            Event::ReferenceRan { number, observed } => {
+                book.execution("reference", number as u64, &observed);
+            }
+            Event::IdentityChosen { identity, masked } => book.rows.push(Row::Identity {
+                campaign,
+                identity: codec::write_identity(&identity),
+                masked: serde_json::to_string(&masked).expect("a list of texts"),
+            }),
+            // It came out of this very store.
+            Event::ExecutionEnded { stored: true, .. } => {}
+            Event::ExecutionEnded {
+                ticket, observed, ..
+            } => book.execution("faults", ticket.0, &observed),
+            Event::Learned(standing) => book.standing = Some(standing),
+            Event::Ended {
+                certificate,
+                findings,
+                took,
+            } => book.ended(&certificate, &findings, took),
+        }
+        self.batch.rows.append(&mut book.rows);
+    }
+
+    fn write(&mut self) {
+        let mut batch = std::mem::take(&mut self.batch);
+        let standings = self.books.iter_mut();
+        batch.rows.extend(standings.filter_map(|(campaign, book)| {
+            let standing = book.standing.take()?;
+            Some(Row::Standing(*campaign, standing))
+        }));
+        if !batch.rows.is_empty() && !self.is_broken() {
+            let written = write_rows(&mut self.connection, &batch.rows);
+            if let Err(error) = written {
+                let error = StoreError::of(&self.file, &error);
+                *self.trouble.lock().unwrap_or_else(|e| e.into_inner()) = Some(error);
+            }
+        }
+        for done in batch.waiting {
+            // Whoever asked may have gone.
+            let _ = done.send(());
+        }
+    }
+
+    fn is_broken(&self) -> bool {
+        let trouble = self.trouble.lock().unwrap_or_else(|e| e.into_inner());
+        trouble.is_some()
+    }
+}
+
+/// A campaign that is being recorded: its points by number, and the rows that
+/// came of its last event.
+struct Book {
+    campaign: Key,
+    numbers: HashMap<Point, u32>,
+    rows: Vec<Row>,
+    /// Only the latest is of interest.
+    standing: Option<Standing>,
+}
+
+impl Book {
+    fn new(campaign: Key, points: Vec<Point>) -> Self {
+        Book {
+            campaign,
+            numbers: points.into_iter().zip(0..).collect(),
+            rows: Vec::new(),
+            standing: None,
+        }
+    }
+
+    fn execution(&mut self, kind: &'static str, number: u64, observed: &Observed) {
+        let text = codec::write_observed(observed, self);
+        self.rows.push(Row::Execution {
+            campaign: self.campaign,
+            kind,
+            number,
+            verdict: match observed.execution.verdict {
+                Verdict::Passed => "passed",
+                Verdict::Failed { .. } => "failed",
+                Verdict::NotExercised { .. } => "not exercised",
+            },
+            observed: text,
+        });
+    }
+
+    fn ended(&mut self, certificate: &Certificate, findings: &[Finding], took: Duration) {
+        let campaign = self.campaign;
+        let rows = findings.iter().enumerate();
+        self.rows.extend(rows.map(|(place, finding)| Row::Finding {
+            campaign,
+            place,
+            id: finding.id.clone(),
+            finding: codec::write_finding(finding),
+        }));
+        self.rows.push(Row::Ended {
+            campaign,
+            certificate: codec::certificate_text(certificate),
+            took,
+        });
+    }
+}
+
+/// Points get their numbers in the order they are first seen.
+impl Naming for Book {
+    fn name(&mut self, point: &Point) -> Name {
+        if let Some(number) = self.numbers.get(point) {
+            return Name::Number(*number);
+        }
+        let number = self.numbers.len() as u32;
+        self.numbers.insert(point.clone(), number);
+        self.rows.push(Row::Point {
+            campaign: self.campaign,
+            number,
+            text: point.to_string(),
+        });
+        Name::Number(number)
+    }
+}
+
+fn write_rows(connection: &mut Connection, rows: &[Row]) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for row in rows {
+        write_row(&transaction, row)?;
+    }
+    transaction.commit()
+}
+
+fn write_row(connection: &Connection, row: &Row) -> rusqlite::Result<usize> {
+    let prepared = |sql: &str| connection.prepare_cached(sql);
+    match row {
+        Row::Point {
+            campaign,
+            number,
+            text,
+        } => prepared("INSERT INTO point (campaign, number, text) VALUES (?, ?, ?)")?
+            .execute(params![campaign, number, text]),
+        Row::Execution {
+            campaign,
+            kind,
+            number,
+            verdict,
+            observed,
+        } => prepared(
+            "INSERT INTO execution (campaign, kind, number, verdict, observed)
+             VALUES (?, ?, ?, ?, ?)",
+        )?
+        .execute(params![campaign, kind, *number as i64, verdict, observed]),
+        Row::Identity {
+            campaign,
+            identity,
+            masked,
+        } => prepared("UPDATE campaign SET identity = ?, masked = ? WHERE id = ?")?
+            .execute(params![identity, masked, campaign]),
+        Row::Standing(campaign, standing) => prepared(
+            "UPDATE campaign SET explored = ?, skipped = ?, waiting = ?, failed = ? WHERE id = ?",
+        )?
+        .execute(params![
+            standing.explored as i64,
+            standing.skipped as i64,
+            standing.waiting as i64,
+            standing.failed as i64,
+            campaign
+        ]),
+        Row::Finding {
+            campaign,
+            place,
+            id,
+            finding,
+        } => prepared("INSERT INTO finding (campaign, place, id, finding) VALUES (?, ?, ?, ?)")?
+            .execute(params![campaign, *place as i64, id, finding]),
+        Row::Ended {
+            campaign,
+            certificate,
+            took,
+        } => {
+            let took = i64::try_from(took.as_nanos()).unwrap_or(i64::MAX);
+            prepared("UPDATE campaign SET certificate = ?, took_ns = ? WHERE id = ?")?
+                .execute(params![certificate, took, campaign])
+        }
+        Row::Left(campaign) => prepared("UPDATE campaign SET owner_pid = NULL WHERE id = ?")?
+            .execute(params![campaign]),
+    }
+}
