@@ -69,6 +69,7 @@ impl Campaign {
             audit: None,
             references: REFERENCES,
             identity: IdentityChoice::Given(self.identity),
+            oracles: murphy_oracle::Settings::default(),
         };
         let memory = Memory::default();
         let outcome = run(&world, &settings, memory, &mut Nobody, Stopping::never()).await;

@@ -16,10 +16,12 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use murphy_model::{
     Certificate, Faultload, Finding, Identity, Incomplete, Observed, Point, Verdict,
 };
+use murphy_oracle::Profile;
 use murphy_search::{Sample, Step, Ticket};
 
 use crate::event::{Event, Sink};
 use crate::judge::Judge;
+use crate::redacted::redacted;
 use crate::reference::{self, Chosen, Refused};
 use crate::searcher::Searcher;
 use crate::settings::Settings;
@@ -62,6 +64,8 @@ pub struct Outcome {
     pub reference_took: Duration,
     /// Executions that came out of the memory.
     pub remembered: usize,
+    /// What every edge was seen to do about failures.
+    pub profile: Profile,
     /// The strategy, to be asked about what it did.
     pub searcher: Searcher,
 }
@@ -134,15 +138,18 @@ struct Run<'r, W> {
     memory: Memory,
     sink: &'r mut dyn Sink,
     searcher: Searcher,
-    judge: Judge,
-    /// The reference, until the strategy asks for it and after.
-    reference: Option<(Observed, Chosen)>,
-    reference_took: Duration,
-    cases: Vec<(Ticket, Case)>,
+    /// The reference and who judges by it, once there is one.
+    judged: Option<Judged>,
     executed: usize,
-    failed: usize,
     remembered: usize,
     injected: bool,
+}
+
+/// What is known once the references have been run.
+struct Judged {
+    reference: Observed,
+    chosen: Chosen,
+    judge: Judge,
 }
 
 /// An execution under way, which gives its worker back.
@@ -153,15 +160,11 @@ impl<'r, W: World> Run<'r, W> {
         Run {
             world,
             searcher: Searcher::new(settings.strategy, settings.options.clone(), settings.seed),
-            judge: Judge::new(settings),
             settings,
             memory,
             sink,
-            reference: None,
-            reference_took: Duration::ZERO,
-            cases: Vec::new(),
+            judged: None,
             executed: 0,
-            failed: 0,
             remembered: 0,
             injected: false,
         }
@@ -184,9 +187,11 @@ impl<'r, W: World> Run<'r, W> {
             masked: chosen.masked.clone(),
         });
         let identity = Arc::new(chosen.identity.clone());
-        self.reference_took = observed.took;
-        self.judge.reference(&observed);
-        self.reference = Some((observed, chosen));
+        self.judged = Some(Judged {
+            judge: Judge::new(self.settings, &observed),
+            reference: observed,
+            chosen,
+        });
         Ok(identity)
     }
 
@@ -242,43 +247,36 @@ impl<'r, W: World> Run<'r, W> {
 
     /// The execution under this faultload, if it was made already.
     fn recall(&mut self, faultload: &Faultload) -> Option<Observed> {
-        if faultload.is_empty()
-            && let Some((reference, _)) = &self.reference
-        {
-            return Some(reference.clone());
+        if faultload.is_empty() {
+            return Some(self.judged().reference.clone());
         }
         let observed = self.memory.executions.remove(faultload)?;
         self.remembered += 1;
         Some(observed)
     }
 
+    fn judged(&mut self) -> &mut Judged {
+        let judged = self.judged.as_mut();
+        judged.expect("nothing is explored before the reference")
+    }
+
     fn take_in(&mut self, ticket: Ticket, observed: Observed, stored: bool) {
+        let observed = redacted(observed);
         self.executed += 1;
         let execution = &observed.execution;
         let mut calls = execution.trace.calls().iter();
         self.injected |= calls.any(|call| call.injected.is_some());
-        let failed = execution.verdict.is_failure();
-        self.failed += usize::from(failed);
-        self.cases.push((
-            ticket,
-            Case {
-                number: 0,
-                faultload: execution.faultload.clone(),
-                verdict: execution.verdict.clone(),
-                took: observed.took,
-                output: observed.output.clone().filter(|_| failed),
-            },
-        ));
-        self.judge.take(ticket, &observed);
         self.searcher
             .strategy()
             .learn(ticket, observed.execution.clone());
         self.sink.note(&Event::ExecutionEnded {
             ticket,
-            observed,
+            observed: observed.clone(),
             stored,
         });
-        let standing = self.searcher.standing(self.executed, self.failed);
+        let judge = &mut self.judged.as_mut().expect("after the reference").judge;
+        judge.take(ticket, observed, &self.searcher);
+        let standing = self.searcher.standing(self.executed, judge.failed());
         self.sink.note(&Event::Learned(standing));
     }
 
@@ -306,19 +304,12 @@ impl<'r, W: World> Run<'r, W> {
     }
 
     fn outcome(self, certificate: Certificate, took: Duration) -> Outcome {
-        let searcher = self.searcher;
-        let number = |ticket: Ticket, faultload: &Faultload| searcher.number(ticket, faultload);
-        let mut cases: Vec<Case> = self
-            .cases
-            .into_iter()
-            .filter_map(|(ticket, case)| {
-                let number = number(ticket, &case.faultload)?;
-                Some(Case { number, ..case })
-            })
-            .collect();
-        cases.sort_by_key(|case| case.number);
-        let findings = self.judge.findings(&number);
-        let (reference, chosen) = self.reference.expect("explored only after the reference");
+        let Judged {
+            reference,
+            chosen,
+            judge,
+        } = self.judged.expect("nothing ends before the reference");
+        let (findings, profile, cases) = judge.verdict();
         self.sink.note(&Event::Ended {
             certificate: Box::new(certificate.clone()),
             findings: findings.clone(),
@@ -328,14 +319,15 @@ impl<'r, W: World> Run<'r, W> {
             certificate,
             findings,
             cases,
-            reference,
             chosen,
-            points: searcher.points(),
+            points: self.searcher.points(),
             injected: self.injected,
             took,
-            reference_took: self.reference_took,
+            reference_took: reference.took,
+            reference,
             remembered: self.remembered,
-            searcher,
+            profile,
+            searcher: self.searcher,
         }
     }
 }

@@ -1,47 +1,83 @@
 //! What is held against the executions of a campaign, while it runs.
 //!
-//! Owns which executions are kept until it is known whether they count: only
-//! those that an oracle objects to. What it objects to is the oracle's
-//! business.
+//! Owns when an execution is judged: as soon as the strategy has taken it in,
+//! in that order, so that nothing depends on how many run at once. Those that
+//! the strategy throws away never are. What is held against one is the
+//! oracles' business.
 
-use murphy_model::{Faultload, Finding, Observed};
-use murphy_oracle::Findings;
+use std::sync::Arc;
+
+use murphy_model::{Finding, Observed};
+use murphy_oracle::{Findings, Profile, Reference};
 use murphy_search::Ticket;
 
+use crate::campaign::Case;
+use crate::searcher::Searcher;
 use crate::settings::Settings;
 
 pub(crate) struct Judge {
-    scenario: String,
-    failing: Vec<(Ticket, Observed)>,
+    findings: Findings,
+    profile: Profile,
+    /// Not taken in yet.
+    waiting: Vec<(Ticket, Observed)>,
+    cases: Vec<Case>,
 }
 
 impl Judge {
-    pub(crate) fn new(settings: &Settings) -> Self {
+    /// A judge who knows what happens without faults.
+    pub(crate) fn new(settings: &Settings, reference: &Observed) -> Self {
+        let reference = Arc::new(Reference::of([reference]));
+        let oracles = settings.oracles.clone();
         Judge {
-            scenario: settings.scenario.clone(),
-            failing: Vec::new(),
+            findings: Findings::with(&settings.scenario, oracles, reference.clone()),
+            profile: Profile::new(reference),
+            waiting: Vec::new(),
+            cases: Vec::new(),
         }
     }
 
-    pub(crate) fn reference(&mut self, _observed: &Observed) {}
-
-    pub(crate) fn take(&mut self, ticket: Ticket, observed: &Observed) {
-        if observed.execution.verdict.is_failure() {
-            self.failing.push((ticket, observed.clone()));
+    /// Judges what has been taken in by now.
+    pub(crate) fn take(&mut self, ticket: Ticket, observed: Observed, searcher: &Searcher) {
+        self.waiting.push((ticket, observed));
+        let mut turn: Vec<(usize, Observed)> = Vec::new();
+        self.waiting.retain_mut(|(ticket, observed)| {
+            let number = searcher.number(*ticket, &observed.execution.faultload);
+            turn.extend(number.map(|number| (number, observed.clone())));
+            number.is_none()
+        });
+        turn.sort_by_key(|(number, _)| *number);
+        for (number, observed) in turn {
+            self.judge(number, observed);
         }
     }
 
-    /// The bugs, of the executions that have a number.
-    pub(crate) fn findings(
-        self,
-        number: &dyn Fn(Ticket, &Faultload) -> Option<usize>,
-    ) -> Vec<Finding> {
-        let mut findings = Findings::new(self.scenario);
-        for (ticket, observed) in &self.failing {
-            if let Some(number) = number(*ticket, &observed.execution.faultload) {
-                findings.judge(number, &observed.execution);
-            }
-        }
-        findings.into_findings()
+    fn judge(&mut self, number: usize, observed: Observed) {
+        self.findings.judge(number, &observed);
+        self.profile.take(&observed);
+        let failed = observed.execution.verdict.is_failure();
+        self.cases.push(Case {
+            number,
+            faultload: observed.execution.faultload,
+            verdict: observed.execution.verdict,
+            took: observed.took,
+            output: observed.output.filter(|_| failed),
+        });
+    }
+
+    /// How many executions failed up to now.
+    pub(crate) fn failed(&self) -> usize {
+        self.findings.failed_executions()
+    }
+
+    /// The bugs, what every edge does about failures, and all that was judged.
+    pub(crate) fn verdict(self) -> (Vec<Finding>, Profile, Vec<Case>) {
+        let Judge {
+            findings,
+            profile,
+            mut cases,
+            ..
+        } = self;
+        cases.sort_by_key(|case| case.number);
+        (findings.into_findings(), profile, cases)
     }
 }

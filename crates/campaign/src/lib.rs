@@ -8,29 +8,30 @@
 //! the strategy's decision (`search`), what is held against an execution the
 //! oracles' (`oracle`).
 
+pub mod baseline;
 mod campaign;
 pub mod codec;
 mod event;
 mod judge;
 pub mod live;
+mod ndjson;
+mod redacted;
 mod reference;
 mod searcher;
 mod settings;
+pub mod since;
 mod stable;
 mod stop;
-mod ndjson;
-mod redacted;
 pub mod store;
 mod world;
 
 pub use campaign::{Case, Failed, Memory, Outcome, run};
 pub use event::{Event, Sink, Standing};
+pub use ndjson::Ndjson;
+pub use redacted::redacted;
 pub use reference::{Chosen, Refused};
 pub use searcher::Searcher;
 pub use settings::{IdentityChoice, REFERENCES, Settings, StrategyKind};
 pub use stable::Varies;
 pub use stop::{Hurry, Stopper, Stopping};
 pub use world::{BrokenWorld, World};
-pub use ndjson::Ndjson;
-pub use redacted::redacted;
-pub use world::{BrokenWorld, References, World};

@@ -10,9 +10,10 @@ use murphy_model::{Identity, Observed, Verdict};
 use murphy_registry::Recorded;
 
 use crate::event::{Event, Sink};
+use crate::redacted::redacted;
 use crate::settings::{IdentityChoice, Settings};
 use crate::stable::{self, Varies};
-use crate::world::{BrokenWorld, World};
+use crate::world::World;
 
 /// How calls are told apart, and what was left out of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +70,8 @@ pub(crate) async fn run<W: World>(
     let start = Arc::new(settings.identity.start().clone());
     let mut references: Vec<(Observed, Option<Recorded>)> = Vec::new();
     for number in 1..=settings.references.max(1) {
-        let (observed, recorded) = reference(world, &start).await?;
+        let (observed, recorded) = world.reference(&start).await?;
+        let observed = redacted(observed);
         sink.note(&Event::ReferenceRan {
             number,
             observed: observed.clone(),
@@ -78,13 +80,6 @@ pub(crate) async fn run<W: World>(
         references.push((observed, recorded));
     }
     Ok(settle(&settings.identity, references)?)
-}
-
-async fn reference<W: World>(
-    world: &W,
-    identity: &Arc<Identity>,
-) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
-    world.reference(identity).await
 }
 
 fn check_passed(number: usize, observed: &Observed) -> Result<(), Refused> {

@@ -3,7 +3,7 @@
 //! Owns the choice among strategies and what only some of them can tell.
 
 use murphy_model::{Faultload, Point};
-use murphy_search::{Explanation, Options, Random, Strategy, Ticket, Tree};
+use murphy_search::{Options, Random, Strategy, Ticket, Tree};
 
 use crate::event::Standing;
 use crate::settings::StrategyKind;
@@ -42,13 +42,10 @@ impl Searcher {
     }
 
     /// The number under which an execution was taken in; `None` if it was
-    /// thrown away. The random strategy takes in all, in the order proposed.
+    /// thrown away or it is not its turn yet. The random strategy takes in all, in the order proposed.
     pub(crate) fn number(&self, ticket: Ticket, faultload: &Faultload) -> Option<usize> {
         match self {
-            Searcher::Tree(tree) => match tree.explain(faultload) {
-                Ok(Explanation::Run { number }) => Some(number),
-                _ => None,
-            },
+            Searcher::Tree(tree) => tree.number(faultload),
             Searcher::Random(_) => usize::try_from(ticket.0).ok(),
         }
     }

@@ -35,6 +35,8 @@ pub struct Settings {
     pub references: usize,
     /// How calls are told apart.
     pub identity: IdentityChoice,
+    /// What is held against executions.
+    pub oracles: murphy_oracle::Settings,
 }
 
 /// Who decides what to try.

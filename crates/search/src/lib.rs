@@ -18,7 +18,7 @@ mod tree;
 
 pub use audit::{Sample, audit};
 pub use explain::{Explanation, NeverSeen};
-pub use options::{Filter, Modes, Options, Order, Reduction};
+pub use options::{Filter, ModeRules, Modes, Options, Order, Reduction};
 pub use policy::Policy;
 pub use random::Random;
 pub use strategy::{Step, Strategy, Ticket, explore};

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use murphy_model::{Mode, Pattern, Point};
+use murphy_model::{Mode, Pattern, Point, Protocol};
 
 /// How points may fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +14,35 @@ pub enum Modes {
     Same(Vec<Mode>),
     /// By the service that is called; services not named cannot fail.
     ByService(BTreeMap<String, Vec<Mode>>),
+    /// By the call.
+    ByRule(ModeRules),
+}
+
+/// How calls may fail, the most particular word first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModeRules {
+    /// By the call; the first that matches counts.
+    pub calls: Vec<(Pattern, Vec<Mode>)>,
+    /// By the service that is called.
+    pub services: BTreeMap<String, Vec<Mode>>,
+    /// Of the others, those that speak HTTP.
+    pub http: Vec<Mode>,
+    /// Of the others, those that speak gRPC.
+    pub grpc: Vec<Mode>,
+}
+
+impl ModeRules {
+    fn of(&self, point: &Point) -> &[Mode] {
+        let frame = point.frame();
+        let of_call = self.calls.iter().find(|(at, _)| at.matches(point));
+        let of_service = || self.services.get(&*frame.destination);
+        let usual = match frame.interface.protocol() {
+            Protocol::Http => &self.http,
+            Protocol::Grpc => &self.grpc,
+        };
+        let particular = of_call.map(|(_, modes)| modes).or_else(of_service);
+        particular.unwrap_or(usual)
+    }
 }
 
 impl Modes {
@@ -24,6 +53,7 @@ impl Modes {
             Modes::ByService(by_service) => by_service
                 .get(&*point.frame().destination)
                 .map_or(&[], Vec::as_slice),
+            Modes::ByRule(rules) => rules.of(point),
         }
     }
 }

@@ -123,6 +123,7 @@ impl Settings {
                 audit: None,
                 references: if on_sockets { REFERENCES } else { 1 },
                 identity: IdentityChoice::Given(identity),
+                oracles: murphy_oracle::Settings::default(),
             },
             place,
             about,

@@ -12,7 +12,7 @@ mod grow;
 
 use std::collections::HashMap;
 
-use murphy_model::{Certificate, Execution, Incomplete};
+use murphy_model::{Certificate, Execution, Faultload, Incomplete};
 
 use crate::catalogue::FaultSet;
 use crate::options::Options;
@@ -64,6 +64,14 @@ impl Tree {
     /// Faultloads looked at and not run so far.
     pub fn skipped(&self) -> usize {
         self.engine.skipped()
+    }
+
+    /// The number under which the execution of this faultload was taken in, if
+    /// it was.
+    pub fn number(&self, faultload: &Faultload) -> Option<usize> {
+        let catalogue = &self.engine.catalogue;
+        let keys: Option<Vec<_>> = faultload.faults().map(|f| catalogue.key_of(&f)).collect();
+        self.engine.numbers.get(&FaultSet::new(keys?)).copied()
     }
 
     /// What the search covered up to now.
