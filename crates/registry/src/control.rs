@@ -18,6 +18,14 @@ use murphy_model::{CallId, Interface, Mode, Organic, Reply};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExecutionId(pub u64);
 
+impl ExecutionId {
+    /// The trace id we give an execution. It fits into 64 bits, because stacks
+    /// with ids of that size hand on no more; never zero, which W3C forbids.
+    pub fn trace(self) -> TraceKey {
+        TraceKey(u128::from(self.0.max(1)))
+    }
+}
+
 /// One call of one execution: what a proxy stamps on the way into a service
 /// and finds again on that service's own calls. Without a call it names the
 /// execution itself, and what carries it is an entry call.

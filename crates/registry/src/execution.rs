@@ -64,7 +64,7 @@ impl Execution {
         let begun = Instant::now();
         Execution {
             id,
-            trace: trace_of(id),
+            trace: id.trace(),
             armed: Armed::new(faultload),
             keep,
             begun,
@@ -277,10 +277,4 @@ fn spans(arrival: &Arrival) -> impl Iterator<Item = SpanId> + '_ {
         Clue::Trace(_, spans) => spans.own,
         Clue::Stamp(_) => None,
     })
-}
-
-/// The trace id we give an execution. It fits into 64 bits, because stacks
-/// with ids of that size hand on no more; never zero, which W3C forbids.
-fn trace_of(id: ExecutionId) -> TraceKey {
-    TraceKey(u128::from(id.0.max(1)))
 }

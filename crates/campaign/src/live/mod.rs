@@ -5,4 +5,474 @@
 //! Owns the course of one execution over real sockets. Reading the
 //! description is the binary's job; what arrives here makes sense.
 
+mod broken;
+mod client;
+mod context;
+mod control;
+mod correlate;
+mod health;
+mod ledger;
+mod log;
+mod ports;
+mod process;
+mod scenario;
+mod services;
 pub mod spec;
+mod steps;
+pub mod template;
+mod wiring;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use murphy_model::{Execution, Fault, Faultload, Identity, Observed, Organic, Verdict};
+use murphy_registry::{ExecutionId, Plan, Recorded, Registry, WorkerId};
+use tokio::time::timeout;
+
+use self::broken::{More, broken};
+use self::context::{Variables, head_lines};
+use self::control::Control;
+use self::ledger::Ledger;
+use self::log::Log;
+use self::scenario::{About, Scenario};
+use self::services::{Failure, Services};
+use self::spec::{ScenarioSpec, Session, SystemSpec};
+use self::steps::Steps;
+use self::wiring::Wiring;
+use crate::{BrokenWorld, World};
+
+pub use self::correlate::{Correlation, Wanted};
+pub use self::ledger::{CleanedUp, LedgerError, MARK, clean_up};
+pub use self::scenario::json_path;
+pub use self::services::STOP_WITHIN;
+
+/// How often a start is tried whose ports somebody else took meanwhile.
+const TRIES: usize = 4;
+
+/// How much of what a test prints is kept, from its end.
+const OUTPUT: usize = 64 * 1024;
+
+/// How long what services printed may take to reach us. Only failing
+/// executions wait for it.
+const PRINTING: Duration = Duration::from_millis(2);
+
+/// How many campaigns' logs are kept.
+const LOGS_KEPT: usize = 10;
+
+/// What can be set about a [`LiveWorld`].
+#[derive(Clone)]
+pub struct LiveOptions {
+    /// How many executions can run at the same time.
+    pub workers: u32,
+    /// The proxies, with the carriers of context among their settings.
+    pub proxy: murphy_proxy::Settings,
+    /// Murphy's own directory, `.murphy`: ledgers and logs go there.
+    pub state: PathBuf,
+    /// The campaign's name; the logs of services go to `run/<campaign>/logs`.
+    pub campaign: String,
+    /// Whether services hand on no context at all, so that every call belongs
+    /// to the one execution that runs.
+    pub solo: bool,
+    /// How long an execution must have been quiet to be over; zero: it is over
+    /// when nothing is in flight.
+    pub grace: Duration,
+    /// How long to wait for calls that nobody waits for any more.
+    pub patience: Duration,
+}
+
+impl Default for LiveOptions {
+    fn default() -> Self {
+        let registry = murphy_registry::Settings::default();
+        LiveOptions {
+            workers: 1,
+            proxy: murphy_proxy::Settings::default(),
+            state: PathBuf::from(".murphy"),
+            campaign: format!("pid-{}", std::process::id()),
+            solo: false,
+            grace: registry.grace,
+            patience: registry.patience,
+        }
+    }
+}
+
+/// A system on real sockets with Murphy around it. [`LiveWorld::stop`] ends it
+/// in good order; dropping it ends it at once. Neither leaves a process or a
+/// bound port behind.
+pub struct LiveWorld {
+    scenario: Scenario,
+    reset: Steps,
+    teardown: Steps,
+    control: Control,
+    // Before the services, so that nobody calls one that is not there.
+    wiring: Wiring,
+    services: Services,
+    registry: Arc<Registry>,
+    options: LiveOptions,
+    timeout: Duration,
+    cleaned_up: Vec<CleanedUp>,
+}
+
+/// What a record is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    Calls,
+    Requests,
+}
+
+/// How an execution is watched.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct How {
+    solo: bool,
+    grace: Duration,
+}
+
+impl LiveWorld {
+    /// Cleans up after owners that were killed, binds the proxies, starts the
+    /// services, waits until they are up, and runs the set-up.
+    pub async fn start(
+        system: SystemSpec,
+        scenario: ScenarioSpec,
+        options: LiveOptions,
+    ) -> Result<Self, BrokenWorld> {
+        check(&options)?;
+        let cleaned_up = clean_up(&options.state);
+        let registry = Arc::new(Registry::new(murphy_registry::Settings {
+            grace: options.grace,
+            patience: options.patience,
+            // A scenario that is still allowed to run must not be forgotten.
+            time_to_live: scenario.timeout + options.patience + Duration::from_secs(60),
+        }));
+        let (services, wiring) = bring_up(&system, &options, &registry).await?;
+        let mark = services.mark();
+        let direct = wiring.direct();
+        let setup = Steps::prepare("setup", &system.setup, direct, &mark).await?;
+        let reset = Steps::prepare("reset", &system.reset, direct, &mark).await?;
+        let teardown = Steps::prepare("teardown", &system.teardown, direct, &mark).await?;
+        setup.run().await?;
+        let control = Control::start(registry.clone()).await;
+        let control = control.map_err(|error| {
+            broken(format!(
+                "cannot listen on loopback for tests that ask: {error}"
+            ))
+        })?;
+        Ok(LiveWorld {
+            scenario: Scenario::prepare(&scenario, &wiring, options.workers, &mark).await?,
+            reset,
+            teardown,
+            control,
+            wiring,
+            services,
+            registry,
+            timeout: scenario.timeout,
+            options,
+            cleaned_up,
+        })
+    }
+
+    /// What earlier owners had left behind and was stopped at the start.
+    pub fn cleaned_up(&self) -> &[CleanedUp] {
+        &self.cleaned_up
+    }
+
+    /// Where a service listens itself, `host:port`.
+    pub fn direct(&self, service: &str) -> Option<String> {
+        self.wiring.direct().get(service).map(|it| it.address())
+    }
+
+    /// Where callers that Murphy does not start must call a service so that
+    /// its proxy sees it, `host:port`.
+    pub fn proxied(&self, service: &str) -> Option<String> {
+        self.wiring.common().get(service).map(|it| it.address())
+    }
+
+    /// Where a worker's scenario enters a service, `host:port`.
+    pub fn entry(&self, worker: u32, service: &str) -> Option<String> {
+        let there = worker < self.options.workers;
+        let place = there.then(|| self.wiring.entries(worker).get(service));
+        place.flatten().map(|it| it.address())
+    }
+
+    /// What a service that Murphy started has printed lately.
+    pub fn logs(&self, service: &str) -> String {
+        self.services.log(service)
+    }
+
+    /// Whose requests the proxies see, for those who need more than verdicts.
+    pub fn registry(&self) -> &Arc<Registry> {
+        &self.registry
+    }
+
+    /// Runs the teardown, then stops everything, whatever came of it.
+    pub async fn stop(self) -> Result<(), BrokenWorld> {
+        let revived = self.services.revive(&self.wiring).await;
+        let torn_down = match revived {
+            Ok(()) => self.teardown.run().await,
+            Err(error) => Err(error),
+        };
+        drop(self.scenario);
+        self.services.stop().await;
+        drop(self.wiring);
+        torn_down
+    }
+
+    fn how(&self) -> How {
+        How {
+            solo: self.options.solo,
+            grace: self.options.grace,
+        }
+    }
+
+    /// Runs the scenario once.
+    async fn execute(
+        &self,
+        worker: u32,
+        faultload: &Faultload,
+        identity: &Arc<Identity>,
+        keep: Keep,
+        how: How,
+    ) -> Result<(Observed, Recorded), BrokenWorld> {
+        self.check_worker(worker)?;
+        self.services.revive(&self.wiring).await?;
+        self.reset.run().await?;
+        let marks = self.services.marks();
+        let begun = self.begin(worker, faultload, identity, keep, how.solo)?;
+        let said = Arc::new(Log::new(OUTPUT));
+        let (word, recorded, took) = self.play(worker, &begun, &said, how.grace).await?;
+        if word.is_err() && recorded.details.iter().any(|it| is_down(it.organic)) {
+            self.services.check_running().await?;
+        }
+        let output = self.output(&said, word.is_err(), &marks).await;
+        let missing = recorded.not_exercised(faultload);
+        let observed = Observed {
+            execution: Execution {
+                faultload: faultload.clone(),
+                trace: recorded.trace.clone(),
+                verdict: verdict(word, missing),
+            },
+            details: recorded.details.clone(),
+            quiet: recorded.quiet,
+            took,
+            output,
+        };
+        Ok((observed, recorded))
+    }
+
+    fn begin(
+        &self,
+        worker: u32,
+        faultload: &Faultload,
+        identity: &Arc<Identity>,
+        keep: Keep,
+        solo: bool,
+    ) -> Result<Begun<'_>, BrokenWorld> {
+        let plan = Plan {
+            faultload: faultload.clone(),
+            identity: identity.clone(),
+            worker: Some(WorkerId(worker)),
+            solo,
+        };
+        let id = match keep {
+            Keep::Calls => self.registry.begin(plan),
+            Keep::Requests => self.registry.begin_keeping_requests(plan),
+        };
+        let id = id.map_err(|error| broken(error.to_string()))?;
+        let planned = faultload.faults().map(|fault| fault.to_string()).collect();
+        self.control.began(id, planned);
+        Ok(Begun { world: self, id })
+    }
+
+    /// The scenario's word, what was seen, and how long it took.
+    async fn play(
+        &self,
+        worker: u32,
+        begun: &Begun<'_>,
+        said: &Arc<Log>,
+        grace: Duration,
+    ) -> Result<(Result<(), String>, Recorded, Duration), BrokenWorld> {
+        let about = About {
+            worker,
+            session: &|| begun.session(),
+            headers: &|| head_lines(&self.options.proxy.carriers, begun.id),
+            struck: &|| begun.was_struck(),
+            said,
+        };
+        let began = Instant::now();
+        let mut run = self.scenario.start(&about)?;
+        let word = timeout(self.timeout, run.word()).await;
+        let took = began.elapsed();
+        // A stuck scenario is left waiting until its record is taken, which
+        // then shows the call it waits for, not how the call was dropped.
+        let (grace, patience) = match word {
+            Ok(_) => (grace, self.options.patience),
+            Err(_) => (Duration::ZERO, Duration::ZERO),
+        };
+        let recorded = self.registry.collect_within(begun.id, grace, patience);
+        let recorded = recorded.await.map_err(|_| {
+            broken("an execution was forgotten before it could be collected")
+                .hint("it took longer than any scenario may; is the machine suspended at times?")
+        })?;
+        run.end().await;
+        let word = word.unwrap_or_else(|_| Err(format!("did not end within {:?}", self.timeout)));
+        Ok((word, recorded, took))
+    }
+
+    /// What the test printed and, where it failed, the services with it.
+    async fn output(&self, said: &Log, failed: bool, marks: &[u64]) -> Option<String> {
+        let mut text = said.text();
+        if failed && !marks.is_empty() {
+            tokio::time::sleep(PRINTING).await;
+            text += &self.services.logged_since(marks, self.options.workers == 1);
+        }
+        (!text.is_empty()).then_some(text)
+    }
+
+    fn check_worker(&self, worker: u32) -> Result<(), BrokenWorld> {
+        let workers = self.options.workers;
+        match worker < workers {
+            true => Ok(()),
+            false => Err(broken(format!(
+                "there is no worker {worker}: there are {workers}, from 0"
+            ))),
+        }
+    }
+}
+
+impl World for LiveWorld {
+    fn workers(&self) -> u32 {
+        self.options.workers
+    }
+
+    async fn run(
+        &self,
+        worker: u32,
+        faultload: &Faultload,
+        identity: &Arc<Identity>,
+    ) -> Result<Observed, BrokenWorld> {
+        let run = self.execute(worker, faultload, identity, Keep::Calls, self.how());
+        let (observed, _) = run.await?;
+        Ok(observed)
+    }
+
+    async fn reference(
+        &self,
+        identity: &Arc<Identity>,
+    ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
+        let none = Faultload::none();
+        let run = self.execute(0, &none, identity, Keep::Requests, self.how());
+        let (observed, recorded) = run.await?;
+        Ok((observed, Some(recorded)))
+    }
+}
+
+/// An execution that is ended when dropped, also if its run is cancelled.
+struct Begun<'w> {
+    world: &'w LiveWorld,
+    id: ExecutionId,
+}
+
+impl Begun<'_> {
+    fn session(&self) -> Session {
+        let variables = Variables::of(self.id);
+        let control = &self.world.control;
+        Session {
+            entries: Default::default(),
+            execution: self.id.to_string(),
+            traceparent: variables.traceparent,
+            tracestate: variables.tracestate,
+            baggage: variables.baggage,
+            faults: control.planned(self.id),
+            control: control.url(),
+        }
+    }
+
+    fn was_struck(&self) -> bool {
+        let struck = self.world.registry.struck(self.id);
+        struck.is_ok_and(|faults| !faults.is_empty())
+    }
+}
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        self.world.registry.end(self.id);
+        self.world.control.ended(self.id);
+    }
+}
+
+fn verdict(word: Result<(), String>, missing: Vec<Fault>) -> Verdict {
+    match word {
+        Err(why) => Verdict::Failed { why },
+        Ok(()) if missing.is_empty() => Verdict::Passed,
+        Ok(()) => Verdict::NotExercised { missing },
+    }
+}
+
+fn is_down(organic: Option<Organic>) -> bool {
+    matches!(
+        organic,
+        Some(Organic::Refused | Organic::Unreachable | Organic::ConnectTimedOut)
+    )
+}
+
+fn check(options: &LiveOptions) -> Result<(), BrokenWorld> {
+    let LiveOptions { workers, solo, .. } = options;
+    match (workers, solo) {
+        (0, _) => Err(broken("without a worker nothing can be run")),
+        (2.., true) => Err(broken(format!(
+            "services that hand on no context can be watched in one execution at a time, not in {workers}"
+        ))
+        .hint("use `--jobs 1`")),
+        _ => Ok(()),
+    }
+}
+
+/// Binds the proxies and starts the services, again with other ports where
+/// somebody else took one meanwhile.
+async fn bring_up(
+    system: &SystemSpec,
+    options: &LiveOptions,
+    registry: &Arc<Registry>,
+) -> Result<(Services, Wiring), BrokenWorld> {
+    let folder = options.state.join("run");
+    forget_old_logs(&folder);
+    let logs = folder.join(&options.campaign).join("logs");
+    for _ in 0..TRIES {
+        let ledger = Ledger::open(&options.state);
+        let ledger = ledger.map_err(|error| broken(error.to_string()))?;
+        let services = Services::prepare(system, &logs, ledger)?;
+        let wiring = Wiring::new(
+            system,
+            services.places(),
+            options.workers,
+            options.solo,
+            registry.clone(),
+            options.proxy.clone(),
+        )?;
+        match services.start(&wiring).await {
+            Ok(()) => return Ok((services, wiring)),
+            Err(Failure::Broken(error)) => return Err(error),
+            Err(Failure::PortLost) => {}
+        }
+    }
+    Err(broken(format!(
+        "the ports picked for services were taken by others, {TRIES} times in a row"
+    ))
+    .hint("is this machine out of free ports?"))
+}
+
+/// Takes away the logs of all but the latest campaigns.
+fn forget_old_logs(folder: &Path) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let with_logs = entries.map(|it| it.path()).filter_map(|campaign| {
+        let logs = campaign.join("logs");
+        Some((logs.metadata().ok()?.modified().ok()?, campaign))
+    });
+    let mut all: Vec<_> = with_logs.collect();
+    all.sort();
+    let old = all.len().saturating_sub(LOGS_KEPT - 1);
+    for (_, campaign) in &all[..old] {
+        let _ = std::fs::remove_dir_all(campaign.join("logs"));
+        // Only if nothing else is in it.
+        let _ = std::fs::remove_dir(campaign);
+    }
+}

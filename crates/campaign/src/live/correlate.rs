@@ -1,0 +1,144 @@
+//! How calls are known to belong to an execution, tried out on the system.
+//!
+//! Owns the decision between context that services hand on and watching one
+//! execution at a time, and how long an execution is waited for after its
+//! scenario has ended. Both are found by running the scenario without faults;
+//! whether it passes then is somebody else's question.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use murphy_model::{Faultload, Identity, Observed, Point};
+
+use super::spec::{ScenarioSpec, SystemSpec};
+use super::{How, Keep, LiveOptions, LiveWorld};
+use crate::{BrokenWorld, World};
+
+/// How long calls may come after a scenario has ended while that is tried
+/// out: longer than anything that is merely scheduled.
+const TRYING: Duration = Duration::from_millis(100);
+
+/// Enough for what a scenario's last answer overtook, where nothing ever came
+/// later.
+const USUAL: Duration = Duration::from_millis(2);
+
+/// Calls that came late once may come later another time.
+const SAFETY: u32 = 3;
+
+/// What was found out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Correlation {
+    /// Whether executions run one at a time, because calls cannot be told
+    /// apart otherwise.
+    pub solo: bool,
+    /// The calls that arrived without any context of ours; why it is so.
+    pub lost: Vec<Point>,
+    /// How long after the scenario's end the last call arrived, if any did.
+    pub late: Option<Duration>,
+}
+
+/// What is left to be found out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Whether executions run one at a time; `None`: if need be.
+    pub solo: Option<bool>,
+    /// How long to wait for late calls; `None`: as it turns out.
+    pub grace: Option<Duration>,
+}
+
+impl LiveWorld {
+    /// Starts a system and finds out how its calls are told apart.
+    pub async fn start_correlated(
+        system: SystemSpec,
+        scenario: ScenarioSpec,
+        options: LiveOptions,
+        wanted: Wanted,
+    ) -> Result<(LiveWorld, Correlation), BrokenWorld> {
+        let alone = |options: LiveOptions| LiveOptions {
+            workers: 1,
+            solo: true,
+            ..options
+        };
+        let first = match wanted.solo {
+            Some(true) => alone(options.clone()),
+            _ => LiveOptions {
+                solo: false,
+                ..options.clone()
+            },
+        };
+        let is_settled = wanted.solo.is_some();
+        let mut world = LiveWorld::start(system.clone(), scenario.clone(), first).await?;
+        let mut found = world.try_out(is_settled).await?;
+        found.solo = wanted.solo.unwrap_or(!found.lost.is_empty());
+        if found.solo && !is_settled {
+            world.stop().await?;
+            world = LiveWorld::start(system, scenario, alone(options)).await?;
+        }
+        let late = found.late.map_or(USUAL, |late| late * SAFETY);
+        world.options.grace = wanted.grace.unwrap_or(late);
+        Ok((world, found))
+    }
+
+    async fn try_out(&self, is_settled: bool) -> Result<Correlation, BrokenWorld> {
+        let as_started = self.look(self.options.solo).await?;
+        let mut found = Correlation {
+            late: late(&as_started),
+            ..Correlation::default()
+        };
+        if !is_settled && self.registry.live() == 0 {
+            let everything = self.look(true).await?;
+            found.late = found.late.max(late(&everything));
+            found.lost = lost(&as_started, &everything);
+        }
+        Ok(found)
+    }
+
+    async fn look(&self, solo: bool) -> Result<Observed, BrokenWorld> {
+        let identity = Arc::new(Identity {
+            payload: false,
+            ..Identity::default()
+        });
+        let how = How {
+            solo,
+            grace: self.options.grace.max(TRYING),
+        };
+        let none = Faultload::none();
+        let (observed, _) = self.execute(0, &none, &identity, Keep::Calls, how).await?;
+        Ok(observed)
+    }
+
+    /// What was asked of the registry when the world was started.
+    pub fn is_solo(&self) -> bool {
+        self.options.solo && self.workers() == 1
+    }
+}
+
+/// How long after the scenario had ended the last call arrived.
+fn late(observed: &Observed) -> Option<Duration> {
+    let last = observed.details.iter().map(|detail| detail.arrived).max()?;
+    last.checked_sub(observed.took)
+        .filter(|late| !late.is_zero())
+}
+
+/// Calls of `all` that are not in `seen`, by service and interface.
+fn lost(seen: &Observed, all: &Observed) -> Vec<Point> {
+    let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for call in seen.execution.trace.calls() {
+        *counts.entry(place(&call.point)).or_default() += 1;
+    }
+    let calls = all.execution.trace.calls().iter();
+    let unseen = calls.filter(|call| match counts.get_mut(&place(&call.point)) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            false
+        }
+        _ => true,
+    });
+    unseen.map(|call| call.point.clone()).collect()
+}
+
+fn place(point: &Point) -> (String, String) {
+    let frame = point.frame();
+    (frame.destination.to_string(), frame.interface.to_string())
+}

@@ -1,0 +1,56 @@
+//! Whether a service is up.
+//!
+//! Owns the asking, straight at the service and never through a proxy, so that
+//! no fault can make a healthy service look ill.
+
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::client::Client;
+use super::spec::Health;
+
+/// How long one try may take: a service that is starting may accept a
+/// connection long before it answers.
+const ONE_TRY: Duration = Duration::from_secs(2);
+
+/// The wait between tries grows from the first to the second, so that fast
+/// services are not waited for and slow ones not pestered.
+const WAITS: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(100));
+
+/// Waits until a service is up; says whether it got so in time.
+pub(super) async fn wait(address: &str, health: &Health) -> bool {
+    let give_up = Instant::now() + health.within;
+    let mut pause = WAITS.0;
+    loop {
+        if is_up(address, health.path.as_deref()).await {
+            return true;
+        }
+        if Instant::now() + pause > give_up {
+            return false;
+        }
+        sleep(pause).await;
+        pause = (pause * 2).min(WAITS.1);
+    }
+}
+
+/// Whether a service is up now.
+pub(super) async fn is_up(address: &str, path: Option<&str>) -> bool {
+    let asked = async {
+        match path {
+            None => TcpStream::connect(address).await.is_ok(),
+            Some(path) => answers_well(address, path).await,
+        }
+    };
+    timeout(ONE_TRY, asked).await.unwrap_or(false)
+}
+
+async fn answers_well(address: &str, path: &str) -> bool {
+    let request = format!(
+        "GET {path} HTTP/1.1\r\nhost: {address}\r\naccept: */*\r\nuser-agent: murphy\r\nconnection: close\r\n\r\n"
+    );
+    let mut client = Client::new(address);
+    let answer = client.exchange(request.as_bytes(), false).await;
+    answer.is_ok_and(|answer| (200..400).contains(&answer.status))
+}

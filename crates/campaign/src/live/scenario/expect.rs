@@ -1,0 +1,250 @@
+//! Whether an answer is as expected, and what is wrong with it if not.
+//!
+//! Owns the comparison and the complaints, which hold nothing that changes
+//! from run to run: findings are told apart by them.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::super::spec::Expectations;
+use super::complaint::mask;
+use super::json_path;
+
+/// An answer, of whatever protocol.
+pub(super) struct Seen<'s> {
+    /// Status of HTTP, or the name of a gRPC code.
+    pub(super) status: &'s str,
+    pub(super) headers: &'s [(String, String)],
+    pub(super) body: &'s [u8],
+    pub(super) took: Duration,
+}
+
+/// Whether an answer is as expected. `label` names the request; `usual` is the
+/// status expected where nothing is said; `struck` tells whether any fault
+/// struck, and is asked only where it matters.
+pub(super) fn check(
+    expect: &Expectations,
+    label: &str,
+    usual: &str,
+    seen: &Seen<'_>,
+    struck: impl Fn() -> bool,
+) -> Result<(), String> {
+    if let Some(within) = expect.within
+        && seen.took > within
+    {
+        return Err(format!("{label} took longer than {within:?}"));
+    }
+    let right = is_one_of(seen.status, &expect.status, usual);
+    if !right {
+        let honest = !expect.status_under_fault.is_empty()
+            && is_one_of(seen.status, &expect.status_under_fault, "")
+            && struck();
+        return match honest {
+            // What it says of a failure cannot be what it says of success.
+            true => Ok(()),
+            false => Err(wrong_status(expect, label, usual, seen.status)),
+        };
+    }
+    check_headers(expect, label, seen.headers)?;
+    check_body(expect, label, seen.body)
+}
+
+fn is_one_of(status: &str, wanted: &[String], usual: &str) -> bool {
+    match wanted {
+        [] => status_matches(status, usual),
+        some => some.iter().any(|wanted| status_matches(status, wanted)),
+    }
+}
+
+/// `x` stands for any digit: `2xx`.
+fn status_matches(status: &str, wanted: &str) -> bool {
+    let fits = |(seen, wanted): (u8, u8)| {
+        seen.eq_ignore_ascii_case(&wanted)
+            || (seen.is_ascii_digit() && wanted.eq_ignore_ascii_case(&b'x'))
+    };
+    status.len() == wanted.len() && status.bytes().zip(wanted.bytes()).all(fits)
+}
+
+fn wrong_status(expect: &Expectations, label: &str, usual: &str, status: &str) -> String {
+    let wanted = match expect.status.as_slice() {
+        [] => usual.to_owned(),
+        some => some.join(" or "),
+    };
+    format!("{label} answered {status}, expected {wanted}")
+}
+
+fn check_headers(
+    expect: &Expectations,
+    label: &str,
+    headers: &[(String, String)],
+) -> Result<(), String> {
+    for (name, wanted) in &expect.headers {
+        let values = headers
+            .iter()
+            .filter(|(it, _)| it.eq_ignore_ascii_case(name));
+        let values: Vec<&str> = values.map(|(_, value)| value.as_str()).collect();
+        if values.contains(&wanted.as_str()) {
+            continue;
+        }
+        return Err(match values.first() {
+            Some(value) => format!(
+                "{label}: header `{name}` is `{}`, expected `{wanted}`",
+                mask(value)
+            ),
+            None => format!("{label}: header `{name}` is missing, expected `{wanted}`"),
+        });
+    }
+    Ok(())
+}
+
+fn check_body(expect: &Expectations, label: &str, body: &[u8]) -> Result<(), String> {
+    for wanted in &expect.contains {
+        let bytes = wanted.as_bytes();
+        let there = bytes.is_empty() || body.windows(bytes.len()).any(|it| it == bytes);
+        if !there {
+            return Err(format!("{label}: the body does not contain `{wanted}`"));
+        }
+    }
+    if expect.json.is_empty() {
+        return Ok(());
+    }
+    let value: Value =
+        serde_json::from_slice(body).map_err(|_| format!("{label}: the body is not JSON"))?;
+    for (path, wanted) in &expect.json {
+        check_value(label, path, json_path::find(&value, path), wanted)?;
+    }
+    Ok(())
+}
+
+fn check_value(
+    label: &str,
+    path: &str,
+    found: Option<&Value>,
+    wanted: &Value,
+) -> Result<(), String> {
+    let anything = wanted.as_str() == Some("*");
+    let expected = match anything {
+        true => "something".to_owned(),
+        false => wanted.to_string(),
+    };
+    match found {
+        None => Err(format!("{label}: `{path}` is missing, expected {expected}")),
+        Some(found) if anything && !found.is_null() => Ok(()),
+        Some(found) if equal(found, wanted) => Ok(()),
+        Some(found) => Err(format!(
+            "{label}: `{path}` is {}, expected {expected}",
+            mask(&short(found))
+        )),
+    }
+}
+
+/// Numbers are equal by value: 1 is 1.0.
+fn equal(found: &Value, wanted: &Value) -> bool {
+    found == wanted || found.as_f64().is_some_and(|it| wanted.as_f64() == Some(it))
+}
+
+fn short(value: &Value) -> String {
+    value.to_string().chars().take(80).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn expecting(change: impl FnOnce(&mut Expectations)) -> Expectations {
+        let mut expect = Expectations::default();
+        change(&mut expect);
+        expect
+    }
+
+    fn complaint(expect: &Expectations, status: &str, struck: bool) -> String {
+        let headers = [("content-type".to_owned(), "text/html".to_owned())];
+        let seen = Seen {
+            status,
+            headers: &headers,
+            body: br#"{"items": [{"name": "tea", "n": 2}], "id": 123456, "gone": null}"#,
+            took: Duration::from_millis(20),
+        };
+        let word = check(expect, "GET /", "2xx", &seen, || struck);
+        word.err().unwrap_or_default()
+    }
+
+    #[test]
+    fn statuses_are_right_or_wrong() {
+        let usual = Expectations::default();
+        let some = expecting(|e| e.status = vec!["404".into(), "OK".into()]);
+        let honest = expecting(|e| {
+            e.status_under_fault = vec!["503".into()];
+            e.contains = vec!["zebra".into()];
+        });
+        let cases = [
+            (&usual, "200", false, ""),
+            (&usual, "204", false, ""),
+            (&usual, "500", false, "GET / answered 500, expected 2xx"),
+            (&usual, "500", true, "GET / answered 500, expected 2xx"),
+            (&some, "404", false, ""),
+            (&some, "ok", false, ""),
+            (
+                &some,
+                "200",
+                false,
+                "GET / answered 200, expected 404 or OK",
+            ),
+            (&honest, "503", true, ""),
+            (&honest, "503", false, "GET / answered 503, expected 2xx"),
+            (&honest, "500", true, "GET / answered 500, expected 2xx"),
+            (
+                &honest,
+                "200",
+                true,
+                "GET /: the body does not contain `zebra`",
+            ),
+        ];
+        for (expect, status, struck, expected) in cases {
+            assert_eq!(complaint(expect, status, struck), expected);
+        }
+    }
+
+    #[test]
+    fn headers_bodies_and_times_are_looked_at_where_asked() {
+        let json =
+            |path: &str, wanted: Value| expecting(|e| e.json = vec![(path.to_owned(), wanted)]);
+        let header = |name: &str, value: &str| {
+            expecting(|e| e.headers = vec![(name.to_owned(), value.to_owned())])
+        };
+        let cases = [
+            (json("items.0.name", json!("tea")), ""),
+            (json("items.0.n", json!(2.0)), ""),
+            (json("items", json!("*")), ""),
+            (
+                json("gone", json!("*")),
+                "GET /: `gone` is null, expected something",
+            ),
+            (
+                json("items.1", json!("*")),
+                "GET /: `items.1` is missing, expected something",
+            ),
+            (json("id", json!(1)), "GET /: `id` is *, expected 1"),
+            (header("Content-Type", "text/html"), ""),
+            (
+                header("content-type", "x"),
+                "GET /: header `content-type` is `text/html`, expected `x`",
+            ),
+            (
+                header("etag", "x"),
+                "GET /: header `etag` is missing, expected `x`",
+            ),
+            (expecting(|e| e.contains = vec!["tea".into()]), ""),
+            (expecting(|e| e.within = Some(Duration::from_secs(1))), ""),
+            (
+                expecting(|e| e.within = Some(Duration::from_millis(5))),
+                "GET / took longer than 5ms",
+            ),
+        ];
+        for (expect, expected) in cases {
+            assert_eq!(complaint(&expect, "200", false), expected);
+        }
+    }
+}

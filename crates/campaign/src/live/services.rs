@@ -1,0 +1,408 @@
+//! The services of a system: those that run already, and those that Murphy
+//! starts and stops.
+//!
+//! Owns their lives: ports, start in order, health, logs, a new start after a
+//! crash, the end. Where they call each other is the wiring's job.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::sync::Mutex as AsyncMutex;
+
+use super::broken::{More, broken};
+use super::health;
+use super::ledger::{Ledger, MARK};
+use super::log::{self, Log};
+use super::ports::Port;
+use super::process::{Process, Start};
+use super::spec::{Health, ManagedSpec, ServiceSpec, Source, SystemSpec};
+use super::template::{Place, Places, expand};
+use super::wiring::Wiring;
+use crate::BrokenWorld;
+
+/// How many lines of a log are shown with an error.
+const LINES_SHOWN: usize = 20;
+
+/// How much of each log is shown with a failing execution.
+const SHOWN: usize = 16 * 1024;
+
+/// A start that did not work out.
+pub(super) enum Failure {
+    /// Another start with other ports may.
+    PortLost,
+    /// Another start would not.
+    Broken(BrokenWorld),
+}
+
+impl From<BrokenWorld> for Failure {
+    fn from(error: BrokenWorld) -> Self {
+        Failure::Broken(error)
+    }
+}
+
+/// All services; those that Murphy started are killed when dropped.
+pub(super) struct Services {
+    running: Vec<Running>,
+    managed: Vec<Managed>,
+    ledger: Mutex<Ledger>,
+}
+
+/// A service that runs already.
+struct Running {
+    name: String,
+    upstream: Place,
+    health: Health,
+}
+
+/// A service that Murphy starts.
+struct Managed {
+    name: String,
+    spec: ManagedSpec,
+    port: Port,
+    health: Health,
+    log: Arc<Log>,
+    process: AsyncMutex<Option<Process>>,
+}
+
+impl Services {
+    /// Makes ready to start; nothing is started yet, but all places are known.
+    pub(super) fn prepare(
+        system: &SystemSpec,
+        logs: &Path,
+        ledger: Ledger,
+    ) -> Result<Self, BrokenWorld> {
+        let mut services = Services {
+            running: Vec::new(),
+            managed: Vec::new(),
+            ledger: Mutex::new(ledger),
+        };
+        for service in &system.services {
+            match &service.source {
+                Source::Running { upstream } => {
+                    services.running.push(Running::new(service, upstream)?);
+                }
+                Source::Managed(spec) => {
+                    services.managed.push(Managed::new(service, spec, logs)?);
+                }
+            }
+        }
+        Ok(services)
+    }
+
+    /// Where each listens, or is going to.
+    pub(super) fn places(&self) -> Places {
+        let running = self.running.iter();
+        let running = running.map(|it| (it.name.clone(), it.upstream.clone()));
+        let managed = self.managed.iter();
+        let managed = managed.map(|it| (it.name.clone(), it.port.address().into()));
+        running.chain(managed).collect()
+    }
+
+    /// The mark that every process must bear.
+    pub(super) fn mark(&self) -> String {
+        self.ledger().mark().to_owned()
+    }
+
+    fn ledger(&self) -> std::sync::MutexGuard<'_, Ledger> {
+        self.ledger.lock().expect("no panic while it is written")
+    }
+
+    /// Starts what is to be started, in order, and checks the rest.
+    pub(super) async fn start(&self, wiring: &Wiring) -> Result<(), Failure> {
+        self.check_running().await?;
+        for service in &self.managed {
+            self.launch(service, wiring).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether the services that Murphy did not start are up.
+    pub(super) async fn check_running(&self) -> Result<(), BrokenWorld> {
+        for service in &self.running {
+            service.check().await?;
+        }
+        Ok(())
+    }
+
+    /// Starts again what has ended since; a crash under a fault must not fail
+    /// the executions after it.
+    pub(super) async fn revive(&self, wiring: &Wiring) -> Result<(), BrokenWorld> {
+        for service in &self.managed {
+            // Another worker that holds it is starting it.
+            let ended = match service.process.try_lock() {
+                Ok(process) => process.as_ref().is_none_or(|it| it.exit().is_some()),
+                Err(_) => true,
+            };
+            if ended {
+                self.launch(service, wiring).await.map_err(|it| match it {
+                    Failure::PortLost => service.port_taken(),
+                    Failure::Broken(error) => error,
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts a service, unless it runs, and waits until it is up.
+    async fn launch(&self, service: &Managed, wiring: &Wiring) -> Result<(), Failure> {
+        let mut slot = service.process.lock().await;
+        if slot.as_ref().is_some_and(|it| it.exit().is_none()) {
+            return Ok(());
+        }
+        if !service.port.let_go() {
+            return Err(match service.port.picked {
+                true => Failure::PortLost,
+                false => service.port_taken().into(),
+            });
+        }
+        let process = self.spawn(service, wiring)?;
+        let process = slot.insert(process);
+        let address = service.port.address().to_string();
+        let healthy = tokio::select! {
+            biased;
+            exit = process.ended() => Err(service.ended_early(&exit.to_string())),
+            up = health::wait(&address, &service.health) => match up {
+                true => Ok(()),
+                false => Err(service.not_up()),
+            },
+        };
+        if healthy.is_err() {
+            process.kill().await;
+            *slot = None;
+        }
+        healthy.map_err(
+            |error| match service.port.picked && !service.port.let_go() {
+                // It may have met somebody else at its port.
+                true => Failure::PortLost,
+                false => Failure::Broken(error),
+            },
+        )
+    }
+
+    fn spawn(&self, service: &Managed, wiring: &Wiring) -> Result<Process, BrokenWorld> {
+        let Managed { name, spec, .. } = service;
+        let places = wiring.seen_by(name);
+        let command = service.fill_all(&spec.command, &places)?;
+        let mut environment = service.environment(&places)?;
+        environment.insert(MARK.to_owned(), self.mark());
+        let start = Start {
+            command: &command,
+            directory: &spec.directory,
+            environment: &environment,
+        };
+        let process = Process::start(&start, service.log.clone());
+        let process = process.map_err(|error| {
+            broken(format!("service `{name}` cannot be started: {error}")).hint(error.hint())
+        })?;
+        let noted = self.ledger().add(name, process.group(), &command);
+        noted.map_err(|error| broken(error.to_string()))?;
+        Ok(process)
+    }
+
+    /// The logs' positions by now.
+    pub(super) fn marks(&self) -> Vec<u64> {
+        self.managed.iter().map(|it| it.log.mark()).collect()
+    }
+
+    /// What was logged since, service by service, as text for a person.
+    pub(super) fn logged_since(&self, marks: &[u64], alone: bool) -> String {
+        let mut text = String::new();
+        let when = match alone {
+            true => "during this execution",
+            false => "meanwhile, other executions included",
+        };
+        for (service, mark) in self.managed.iter().zip(marks) {
+            let logged = service.log.since(*mark);
+            let logged = last(logged.trim_end(), SHOWN);
+            if !logged.is_empty() {
+                let _ = write!(
+                    text,
+                    "\n--- `{}` logged {when} ---\n{logged}\n",
+                    service.name
+                );
+            }
+            if let Some(exit) = service.exit() {
+                let _ = write!(text, "\n--- `{}` ended: {exit} ---\n", service.name);
+            }
+        }
+        text
+    }
+
+    /// All that is kept of a service's log; empty for one not started here.
+    pub(super) fn log(&self, name: &str) -> String {
+        let service = self.managed.iter().find(|it| it.name == name);
+        service.map_or_else(String::new, |it| it.log.text())
+    }
+
+    /// Stops everything that was started, all at once: some take their time.
+    pub(super) async fn stop(self) {
+        let mut stopping = tokio::task::JoinSet::new();
+        for service in &self.managed {
+            if let Some(process) = service.process.lock().await.take() {
+                let within = service.spec.stop_within;
+                stopping.spawn(process.stop(within));
+            }
+        }
+        stopping.join_all().await;
+    }
+}
+
+impl Drop for Services {
+    fn drop(&mut self) {
+        // Before the ledger goes, and with it the memory of what is ours.
+        for service in &mut self.managed {
+            service.process.get_mut().take();
+        }
+        self.ledger().sweep();
+    }
+}
+
+impl Running {
+    fn new(service: &ServiceSpec, upstream: &str) -> Result<Self, BrokenWorld> {
+        let name = service.name.clone();
+        let place = Place::parse(upstream).ok_or_else(|| {
+            broken(format!("service `{name}`: `{upstream}` is no address"))
+                .hint("write `host:port`, as in `127.0.0.1:5001`")
+        })?;
+        Ok(Running {
+            name,
+            upstream: place,
+            health: service.health.clone(),
+        })
+    }
+
+    async fn check(&self) -> Result<(), BrokenWorld> {
+        let Running { name, health, .. } = self;
+        let address = self.upstream.address();
+        if !health::is_up(&address, None).await {
+            let message = format!("service `{name}` is down: nothing listens on {address}");
+            return Err(broken(message).hint("start it, or let Murphy start it with `command = …`"));
+        }
+        match &health.path {
+            Some(path) if !health::wait(&address, health).await => Err(broken(format!(
+                "service `{name}` is not healthy: http://{address}{path} did not answer 2xx or 3xx within {:?}",
+                health.within
+            ))
+            .hint("look at its log, or correct the path of its health check")),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Managed {
+    fn new(service: &ServiceSpec, spec: &ManagedSpec, logs: &Path) -> Result<Self, BrokenWorld> {
+        let name = &service.name;
+        let port = match spec.port {
+            Some(number) => Port::fixed(number),
+            None => Port::free().map_err(|error| {
+                broken(format!("service `{name}`: no free port to be had: {error}"))
+            })?,
+        };
+        let path: PathBuf = logs.join(format!("{}.log", file_name(name)));
+        let log = Log::with_file(log::KEPT, &path);
+        let log =
+            log.map_err(|error| broken(format!("cannot write `{}`: {error}", path.display())));
+        Ok(Managed {
+            name: name.clone(),
+            spec: spec.clone(),
+            port,
+            health: service.health.clone(),
+            log: Arc::new(log?),
+            process: AsyncMutex::new(None),
+        })
+    }
+
+    fn environment(&self, places: &Places) -> Result<BTreeMap<String, String>, BrokenWorld> {
+        let mut all = BTreeMap::from([("PORT".to_owned(), self.port.number().to_string())]);
+        for (key, value) in &self.spec.environment {
+            all.insert(key.clone(), self.fill(value, places)?);
+        }
+        Ok(all)
+    }
+
+    fn fill_all(&self, texts: &[String], places: &Places) -> Result<Vec<String>, BrokenWorld> {
+        texts.iter().map(|text| self.fill(text, places)).collect()
+    }
+
+    fn fill(&self, text: &str, places: &Places) -> Result<String, BrokenWorld> {
+        let filled = expand(text, places, Some(self.port.number()));
+        filled.map_err(|error| broken(format!("service `{}`: {error}", self.name)))
+    }
+
+    /// How it ended; `None` while it runs or is being started again.
+    fn exit(&self) -> Option<String> {
+        let process = self.process.try_lock().ok()?;
+        Some(process.as_ref()?.exit()?.to_string())
+    }
+
+    fn port_taken(&self) -> BrokenWorld {
+        let (name, address) = (&self.name, self.port.address());
+        broken(format!("service `{name}` cannot be started: {address} is taken already")).hint(
+            "stop what listens there (another copy of the service?), or let the service take its port from `{port}` or `PORT`",
+        )
+    }
+
+    fn ended_early(&self, exit: &str) -> BrokenWorld {
+        let message = format!("service `{}` ended before it was up: {exit}", self.name);
+        let command = self.spec.command.join(" ");
+        broken(message)
+            .hint(format!("try it by hand: `{command}`"))
+            .printed(&self.name, self.log.tail(LINES_SHOWN))
+    }
+
+    fn not_up(&self) -> BrokenWorld {
+        let (name, address, within) = (&self.name, self.port.address(), self.health.within);
+        let what = match &self.health.path {
+            Some(path) => format!("http://{address}{path} did not answer 2xx or 3xx"),
+            None => format!("nothing listens on {address}"),
+        };
+        broken(format!("service `{name}` did not come up within {within:?}: {what}"))
+            .hint("it is told its port as `{port}` and as `PORT`; if it only starts slowly, give it more time")
+            .printed(name, self.log.tail(LINES_SHOWN))
+    }
+}
+
+/// A name as part of a path.
+fn file_name(name: &str) -> String {
+    let safe = |c: char| {
+        if c.is_alphanumeric() || "-_.".contains(c) {
+            c
+        } else {
+            '_'
+        }
+    };
+    name.chars().map(safe).collect()
+}
+
+/// The last bytes of a text, from the beginning of a line.
+fn last(text: &str, bytes: usize) -> &str {
+    if text.len() <= bytes {
+        return text;
+    }
+    let from = text.ceil_char_boundary(text.len() - bytes);
+    let text = &text[from..];
+    text.split_once('\n').map_or(text, |(_, rest)| rest)
+}
+
+/// How long a service may take to stop, unless it is said.
+pub const STOP_WITHIN: Duration = Duration::from_secs(5);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_text_begins_with_a_line() {
+        assert_eq!(last("one\ntwo\nthree", 8), "three");
+        assert_eq!(last("one\ntwo", 80), "one\ntwo");
+        assert_eq!(last("ééééé", 3), "é");
+    }
+
+    #[test]
+    fn names_become_file_names() {
+        assert_eq!(file_name("a/b c.d-é"), "a_b_c.d-é");
+    }
+}
