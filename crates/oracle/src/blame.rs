@@ -1,9 +1,10 @@
 //! Blame: which call's failure was not handled.
 //!
-//! Owns the walk from a fault up to the scenario. A service that answers 500,
-//! or not at all, because a call of its failed did not handle that failure; one
+//! Owns the walk from a fault up to the scenario. A service that answers 500
+//! or breaks off because a call of its failed did not handle that failure; one
 //! that answers with another error chose to, and whoever gets that answer is
-//! next; one that answers well has hidden the failure from there on.
+//! next, as is whoever gave up waiting for it; one that answers well has
+//! hidden the failure from there on.
 
 use murphy_model::{CallId, GrpcCode, Reply, Trace};
 
@@ -13,7 +14,7 @@ pub(crate) fn unhandled(trace: &Trace) -> Option<CallId> {
     let mut failing = struck;
     while let Some(caller) = trace.call(failing).parent {
         match trace.call(caller).reply {
-            Some(reply) if is_chosen(reply) => failing = caller,
+            Some(reply) if goes_on(reply) => failing = caller,
             _ => return Some(failing),
         }
     }
@@ -28,13 +29,15 @@ fn last_struck(trace: &Trace) -> Option<CallId> {
     struck.max_by_key(|id| trace.call(*id).finished.unwrap_or(u32::MAX))
 }
 
-/// Whether an error looks as if someone had decided to send it.
-fn is_chosen(reply: Reply) -> bool {
+/// Whether the failure is now for the next one up to handle: someone decided
+/// to send this error, or was not waited for.
+fn goes_on(reply: Reply) -> bool {
     let nobodys = |code: GrpcCode| ["UNKNOWN", "INTERNAL"].contains(&code.name());
     match reply {
         Reply::Status(status) => !(200..300).contains(&status) && status != 500,
         Reply::Grpc(code) => !nobodys(code),
-        Reply::GrpcOk | Reply::Reset | Reply::Closed | Reply::TimedOut | Reply::Broken => false,
+        Reply::TimedOut => true,
+        Reply::GrpcOk | Reply::Reset | Reply::Closed | Reply::Broken => false,
     }
 }
 
@@ -59,6 +62,8 @@ mod tests {
             (chain("500", "503"), "b"),
             // b hid it and was wrong.
             (chain("200", "200"), "c"),
+            // a gave up on b.
+            (chain("200", "timeout"), "b"),
             // Everyone chose.
             (chain("503", "404"), "c"),
         ];

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use murphy_model::{Audit, Faultload, Finding, Flag, Incomplete, Point};
+use murphy_model::{Audit, EdgeProfile, Faultload, Finding, Flag, Incomplete, Point, Span};
 use serde::Serialize;
 
 use crate::{Explained, Fate, Meaning, Summary};
@@ -45,6 +45,7 @@ struct SummaryObject<'s> {
     speculative: usize,
     failed_executions: usize,
     findings: Vec<FindingObject<'s>>,
+    profile: Vec<ProfileObject>,
     complete: bool,
     incomplete: Option<&'static str>,
     assumptions: &'s [String],
@@ -78,7 +79,8 @@ impl<'s> SummaryObject<'s> {
             not_exercised: certificate.not_exercised,
             speculative: certificate.speculative,
             failed_executions: summary.failed_executions,
-            findings: summary.findings.iter().map(FindingObject::new).collect(),
+            findings: findings(summary),
+            profile: summary.profile.iter().map(ProfileObject::new).collect(),
             complete: certificate.is_complete(),
             incomplete: certificate.incomplete.as_ref().map(incomplete_name),
             assumptions: &certificate.assumptions,
@@ -109,32 +111,95 @@ struct PointsObject {
 #[derive(Serialize)]
 struct FindingObject<'s> {
     id: &'s str,
+    severity: &'static str,
     class: &'static str,
     oracle: &'static str,
     faultload: Vec<String>,
     summary: &'s str,
+    edge: Option<String>,
     execution: usize,
     seen: usize,
     also: Vec<Vec<String>>,
+    replay: Option<String>,
+}
+
+fn findings(summary: &Summary) -> Vec<FindingObject<'_>> {
+    let replay = summary.replay_command.as_deref();
+    let findings = summary.findings.iter();
+    findings.map(|f| FindingObject::new(f, replay)).collect()
 }
 
 impl<'s> FindingObject<'s> {
-    fn new(finding: &'s Finding) -> Self {
+    fn new(finding: &'s Finding, replay: Option<&str>) -> Self {
         FindingObject {
             id: &finding.id,
+            severity: finding.severity.name(),
             class: finding.class.name(),
             oracle: finding.oracle,
             faultload: fault_texts(&finding.faultload),
             summary: &finding.summary,
+            edge: finding.edge.as_ref().map(Point::to_string),
             execution: finding.execution,
             seen: finding.seen,
             also: finding.also.iter().map(fault_texts).collect(),
+            replay: replay.map(|command| format!("{command} {}", finding.id)),
         }
     }
 }
 
 fn fault_texts(faultload: &Faultload) -> Vec<String> {
     faultload.faults().map(|fault| fault.to_string()).collect()
+}
+
+/// `caller` is null where the scenario itself calls; spans are null where
+/// nothing of the kind was seen.
+#[derive(Serialize)]
+struct ProfileObject {
+    caller: Option<String>,
+    callee: String,
+    calls: usize,
+    failed: usize,
+    attempts: usize,
+    backoff_ms: Option<SpanObject>,
+    timeout_ms: Option<SpanObject>,
+    recovered: usize,
+    fallbacks: usize,
+    propagated: usize,
+    hedged: usize,
+}
+
+impl ProfileObject {
+    fn new(profile: &EdgeProfile) -> Self {
+        ProfileObject {
+            caller: profile.edge.caller.as_ref().map(ToString::to_string),
+            callee: profile.edge.callee.to_string(),
+            calls: profile.calls,
+            failed: profile.failed,
+            attempts: profile.attempts,
+            backoff_ms: profile.backoff.map(SpanObject::new),
+            timeout_ms: profile.timeout.map(SpanObject::new),
+            recovered: profile.recovered,
+            fallbacks: profile.fallbacks,
+            propagated: profile.propagated,
+            hedged: profile.hedged,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct SpanObject {
+    least: f64,
+    most: f64,
+}
+
+impl SpanObject {
+    fn new(span: Span) -> Self {
+        let ms = |time: std::time::Duration| three_decimals(time.as_secs_f64() * 1000.0);
+        SpanObject {
+            least: ms(span.least),
+            most: ms(span.most),
+        }
+    }
 }
 
 #[derive(Serialize)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use murphy_model::{Certificate, Finding, Point, Trace};
+use murphy_model::{Certificate, EdgeProfile, Finding, Point, Trace};
 
 /// All that is reported of a campaign.
 #[derive(Clone, Debug)]
@@ -32,8 +32,13 @@ pub struct Summary {
     pub points: Vec<Point>,
     /// How long it took.
     pub timing: Timing,
+    /// What every edge did about failures; empty if it was not looked at.
+    pub profile: Vec<EdgeProfile>,
     /// The command that explains a faultload, without the faultload.
     pub explain_command: String,
+    /// The command that replays a finding, without the finding's name; `None`
+    /// if nothing was stored to replay.
+    pub replay_command: Option<String>,
 }
 
 /// How long a campaign took.

@@ -1,7 +1,8 @@
 //! The calls of a scenario as a tree.
 //!
 //! Owns how it is drawn: first what the reference execution showed, then the
-//! calls that are only made when something fails.
+//! calls that are only made when something fails; and, for a finding, the
+//! calls of one execution with a remark at each.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
@@ -17,6 +18,9 @@ use crate::Summary;
 /// More conditional calls than this bury the rest of the report.
 const MOST_CONDITIONAL: usize = 40;
 
+/// More calls of one execution than this bury the rest of a finding.
+const MOST_CALLS: usize = 60;
+
 /// A drawn line with the lines below it.
 struct Node {
     text: String,
@@ -25,7 +29,7 @@ struct Node {
 
 pub(super) fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     heading("Calls without faults", out)?;
-    for root in trace_nodes(&summary.reference, None) {
+    for root in trace_nodes(&summary.reference, None, &|_| String::new()) {
         draw(&root, "  ", "  ", out)?;
     }
     let conditional = conditional(summary);
@@ -36,12 +40,46 @@ pub(super) fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     write_conditional(&conditional, out)
 }
 
-fn trace_nodes(trace: &Trace, parent: Option<CallId>) -> Vec<Node> {
+/// Draws the calls of an execution, each with a remark behind its reply, as
+/// far as there is room for.
+pub(super) fn write_trace(
+    trace: &Trace,
+    remark: &dyn Fn(CallId) -> String,
+    indent: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut drawn = Vec::new();
+    for root in trace_nodes(trace, None, remark) {
+        draw(&root, indent, indent, &mut drawn)?;
+    }
+    let lines: Vec<&[u8]> = drawn.split_inclusive(|byte| *byte == b'\n').collect();
+    for line in lines.iter().take(MOST_CALLS) {
+        out.write_all(line)?;
+    }
+    match lines.len().saturating_sub(MOST_CALLS) {
+        0 => Ok(()),
+        more => writeln!(
+            out,
+            "{indent}{QUIET}… and {}{QUIET:#}",
+            counted(more, "more call")
+        ),
+    }
+}
+
+fn trace_nodes(
+    trace: &Trace,
+    parent: Option<CallId>,
+    remark: &dyn Fn(CallId) -> String,
+) -> Vec<Node> {
     let ids: Vec<CallId> = trace.children(parent).collect();
     let frames: Vec<&Frame> = ids.iter().map(|id| trace.call(*id).point.frame()).collect();
     let node = |(id, label): (&CallId, String)| Node {
-        text: format!("{label}  {}", reply_text(trace.call(*id).reply)),
-        below: trace_nodes(trace, Some(*id)),
+        text: format!(
+            "{label}  {}{}",
+            reply_text(trace.call(*id).reply),
+            remark(*id)
+        ),
+        below: trace_nodes(trace, Some(*id), remark),
     };
     ids.iter().zip(siblings(&frames)).map(node).collect()
 }

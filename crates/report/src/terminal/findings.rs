@@ -1,18 +1,25 @@
 //! The findings, and the last line.
+//!
+//! Owns how a bug is told: what is wrong, when, and the calls of the execution
+//! that shows it, with the one to blame marked. Colour only repeats what the
+//! words say.
 
 use std::io::{self, Write};
 
-use murphy_model::{BugClass, Faultload, Finding, Mode};
+use murphy_model::{BugClass, CallId, Faultload, Finding, Mode, Reply, Severity, Target};
 
 use super::label::Labels;
-use super::number::{counted, grouped};
-use super::style::{BAD, GOOD, QUIET, TITLE};
-use super::{coverage, heading};
+use super::number::{counted, grouped, span};
+use super::style::{BAD, CAREFUL, GOOD, QUIET, TITLE};
+use super::{calls, coverage, heading};
 use crate::Summary;
 use crate::shell::quoted;
 
 /// More ways to fail the same calls than this are only counted.
 const MOST_WAYS: usize = 8;
+
+/// The oracle whose complaints are the user's own words.
+const SCENARIO: &str = "scenario";
 
 pub(super) fn write(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
     if !summary.findings.is_empty() {
@@ -27,9 +34,19 @@ pub(super) fn write(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> 
     writeln!(out)?;
     coverage::took(summary, out)?;
     let executions = counted(summary.certificate.explored, "execution");
-    match summary.findings.len() {
-        0 => writeln!(out, "{GOOD}No findings{GOOD:#} in {executions}"),
-        n => writeln!(out, "{BAD}{}{BAD:#} in {executions}", counted(n, "finding")),
+    writeln!(out, "{} in {executions}", tally(&summary.findings))
+}
+
+fn tally(findings: &[Finding]) -> String {
+    let of = |severity| findings.iter().filter(|f| f.severity == severity).count();
+    let (failures, warnings) = (of(Severity::Fail), of(Severity::Warn));
+    let failures = match failures {
+        0 => format!("{GOOD}No findings{GOOD:#}"),
+        n => format!("{BAD}{}{BAD:#}", counted(n, "finding")),
+    };
+    match warnings {
+        0 => failures,
+        n => format!("{failures}, {CAREFUL}{}{CAREFUL:#}", counted(n, "warning")),
     }
 }
 
@@ -39,27 +56,10 @@ fn write_finding(
     labels: &Labels,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let (id, class) = (&finding.id, finding.class.name());
-    writeln!(
-        out,
-        "  {BAD}{id}{BAD:#} {TITLE}{class}{TITLE:#}: {}",
-        class_text(finding.class)
-    )?;
-    for line in finding.summary.lines() {
-        writeln!(out, "    {line}")?;
+    bug(finding, labels, out)?;
+    if let Some(command) = &summary.replay_command {
+        writeln!(out, "    {QUIET}replay: {command} {}{QUIET:#}", finding.id)?;
     }
-    let number = finding.execution;
-    match finding.faultload.is_empty() {
-        true => writeln!(out, "    without any fault, in execution {number}")?,
-        false => writeln!(out, "    when (execution {number}):")?,
-    }
-    for fault in finding.faultload.faults() {
-        writeln!(out, "      {}", labels.fault(&fault))?;
-    }
-    if !finding.also.is_empty() {
-        writeln!(out, "    also with {}", ways(&finding.also))?;
-    }
-    writeln!(out, "    seen in {}", counted(finding.seen, "execution"))?;
     let faultload = quoted(&labels.faultload(&finding.faultload));
     writeln!(
         out,
@@ -68,17 +68,132 @@ fn write_finding(
     )
 }
 
-fn class_text(class: BugClass) -> &'static str {
-    match class {
+/// All that does not depend on how the campaign was started.
+fn bug(finding: &Finding, labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
+    title(finding, out)?;
+    complaint(finding, labels, out)?;
+    circumstances(finding, labels, out)?;
+    writeln!(out, "    calls:")?;
+    let remark = |id| remark(finding, id);
+    calls::write_trace(&finding.shown.trace, &remark, "      ", out)?;
+    others(finding, labels, out)?;
+    writeln!(out, "    seen in {}", counted(finding.seen, "execution"))
+}
+
+fn title(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+    let (id, class) = (&finding.id, finding.class.name());
+    match finding.severity {
+        Severity::Fail => write!(out, "  {BAD}{id}{BAD:#} ")?,
+        Severity::Warn => write!(out, "  {CAREFUL}{id} warning{CAREFUL:#} ")?,
+    }
+    write!(out, "{TITLE}{class}{TITLE:#}")?;
+    if finding.oracle != SCENARIO {
+        write!(out, " ({})", finding.oracle)?;
+    }
+    writeln!(out, ": {}", class_text(finding))
+}
+
+fn class_text(finding: &Finding) -> &'static str {
+    match finding.class {
         BugClass::NoHandling => "an error or no answer reached the scenario",
+        BugClass::UnrelatedException => "something else broke than what was made to fail",
         BugClass::SilentViolation => "the answer looked well and was wrong",
-        BugClass::Unclassified => "the scenario was not content",
+        BugClass::StateDivergence => "what is stored is not what it is without faults",
+        BugClass::Timeout => "someone waits too long, or not long enough",
+        BugClass::Retry => "trying again does harm",
+        BugClass::Waste => "more calls are made than are needed",
+        BugClass::Untested => "a planned fault never struck",
+        BugClass::Unclassified if finding.oracle == SCENARIO => "the scenario was not content",
+        BugClass::Unclassified => "of no known kind",
+    }
+}
+
+/// What the scenario said is quoted; what we say ourselves is said shortly.
+fn complaint(finding: &Finding, labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
+    let text = match finding.oracle == SCENARIO {
+        true => finding.summary.clone(),
+        false => labels.sentence(&finding.summary),
+    };
+    for line in text.lines() {
+        writeln!(out, "    {line}")?;
+    }
+    Ok(())
+}
+
+fn circumstances(finding: &Finding, labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
+    let number = finding.execution;
+    match finding.faultload.is_empty() {
+        true => writeln!(out, "    without any fault, in execution {number}")?,
+        false => writeln!(out, "    when (execution {number}):")?,
+    }
+    for fault in finding.faultload.faults() {
+        writeln!(out, "      {}", labels.fault(&fault))?;
+    }
+    Ok(())
+}
+
+/// What is to be said about one of the calls: how it was made to fail, how
+/// long its caller waited, whether it is to blame.
+fn remark(finding: &Finding, id: CallId) -> String {
+    let call = finding.shown.trace.call(id);
+    let mut remarks = Vec::new();
+    remarks.extend(call.mode().map(|mode| cause(mode, call.reply)));
+    let detail = finding.shown.details.get(id.0 as usize);
+    let gave_up = detail.and_then(|detail| detail.gave_up);
+    remarks.extend(gave_up.map(|after| format!("caller gave up after {}", span(after))));
+    let mut text: String = remarks.iter().map(|remark| format!("  {remark}")).collect();
+    if finding.edge.as_ref() == Some(&call.point) {
+        text += &format!("  {BAD}✗ {}{BAD:#}", blame(finding.class));
+    }
+    text
+}
+
+/// A mode that is already told by the reply is not told twice.
+fn cause(mode: Mode, reply: Option<Reply>) -> String {
+    match reply.is_some_and(|reply| reply.to_string() == mode.to_string()) {
+        true => "injected".to_owned(),
+        false => format!("injected {mode}"),
+    }
+}
+
+fn blame(class: BugClass) -> &'static str {
+    match class {
+        BugClass::NoHandling | BugClass::UnrelatedException | BugClass::Unclassified => {
+            "not handled"
+        }
+        BugClass::SilentViolation | BugClass::StateDivergence => "handled wrongly",
+        BugClass::Timeout => "given up too early",
+        BugClass::Retry => "made again",
+        BugClass::Waste | BugClass::Untested => "here",
+    }
+}
+
+/// Other faultloads that show the same: those over the same calls are told by
+/// their modes alone.
+fn others(finding: &Finding, labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
+    let targets = |faultload: &Faultload| -> Vec<Target> {
+        faultload.iter().map(|(target, _)| target.clone()).collect()
+    };
+    let shown = targets(&finding.faultload);
+    let (same, elsewhere): (Vec<&Faultload>, Vec<&Faultload>) = finding
+        .also
+        .iter()
+        .partition(|faultload| targets(faultload) == shown);
+    if !same.is_empty() {
+        writeln!(out, "    also with {}", ways(&same))?;
+    }
+    for faultload in elsewhere.iter().take(MOST_WAYS) {
+        writeln!(out, "    also when {}", labels.faultload(faultload))?;
+    }
+    match elsewhere.len().saturating_sub(MOST_WAYS) {
+        0 => Ok(()),
+        more => writeln!(out, "    and in {} ways more", grouped(more)),
     }
 }
 
 /// Faultloads over the same calls, told by their modes alone.
-fn ways(also: &[Faultload]) -> String {
-    let way = |faultload: &Faultload| {
+fn ways(also: &[&Faultload]) -> String {
+    let way = |faultload: &&Faultload| {
         let modes: Vec<String> = faultload
             .iter()
             .map(|(_, m): (_, Mode)| m.to_string())
@@ -92,5 +207,112 @@ fn ways(also: &[Faultload]) -> String {
     match ways.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         _ => ways.concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use murphy_model::{Call, Detail, Fault, Link, Point, Shown, Trace};
+
+    use super::super::style;
+    use super::*;
+
+    const CART: &str = "shop GET / > cart GET /";
+    const STOCK: &str = "shop GET / > cart GET / > stock GET /";
+
+    fn call(point: &str, parent: Option<u32>, reply: Reply, fault: Option<&str>) -> Call {
+        let point: Point = point.parse().unwrap();
+        Call {
+            injected: fault.map(|mode| Fault::at(point.clone(), mode.parse().unwrap())),
+            point,
+            parent: parent.map(CallId),
+            arrived: 0,
+            finished: Some(1),
+            reply: Some(reply),
+        }
+    }
+
+    fn detail(gave_up: Option<u64>) -> Detail {
+        Detail {
+            arrived: Duration::ZERO,
+            finished: None,
+            gave_up: gave_up.map(Duration::from_millis),
+            organic: None,
+            landed: None,
+            body_cut: false,
+            link: Link::Certain,
+        }
+    }
+
+    /// `shop` gives up on `cart` while that waits for a slow `stock`.
+    fn inversion(severity: Severity) -> Finding {
+        let calls = vec![
+            call("shop GET /", None, Reply::Status(503), None),
+            call(CART, Some(0), Reply::TimedOut, None),
+            call(STOCK, Some(1), Reply::Status(200), Some("delay:2s")),
+            call(
+                "shop GET / > mail GET /",
+                Some(0),
+                Reply::Status(500),
+                Some("500"),
+            ),
+        ];
+        let faultload = |text: &str| text.parse::<Faultload>().unwrap();
+        Finding {
+            id: "M-123456".to_owned(),
+            severity,
+            class: BugClass::Timeout,
+            oracle: "timeout-inversion",
+            faultload: faultload(&format!("{STOCK} = delay:2s")),
+            summary: "`shop` gives up on `cart GET /`".to_owned(),
+            edge: Some(CART.parse().unwrap()),
+            execution: 7,
+            shown: Arc::new(Shown {
+                trace: Trace::new(calls),
+                details: [None, Some(1000), None, None].map(detail).into(),
+            }),
+            seen: 3,
+            also: vec![
+                faultload(&format!("{STOCK} = hang")),
+                faultload("shop GET / > cart GET / > price GET / = hang"),
+            ],
+        }
+    }
+
+    #[test]
+    fn a_finding_tells_what_when_and_where_without_colours() {
+        let mut out = Vec::new();
+        bug(&inversion(Severity::Warn), &Labels::new(&[]), &mut out).unwrap();
+        let expected = "\
+\x20 M-123456 warning timeout (timeout-inversion): someone waits too long, or not long enough
+    `shop` gives up on `cart GET /`
+    when (execution 7):
+      shop GET / > cart GET / > stock GET / = delay:2s
+    calls:
+      shop GET /  503
+      ├─ cart GET /  timed out  caller gave up after 1.0 s  ✗ given up too early
+      │  └─ stock GET /  200  injected delay:2s
+      └─ mail GET /  500  injected
+    also with hang
+    also when shop GET / > cart GET / > price GET / = hang
+    seen in 3 executions
+";
+        assert_eq!(style::plain(&out), expected);
+    }
+
+    #[test]
+    fn the_last_line_tells_failures_from_warnings() {
+        let of = |severities: &[Severity]| {
+            let findings: Vec<Finding> = severities.iter().copied().map(inversion).collect();
+            style::plain(tally(&findings).as_bytes())
+        };
+        use Severity::{Fail, Warn};
+        assert_eq!(of(&[]), "No findings");
+        assert_eq!(of(&[Fail]), "1 finding");
+        assert_eq!(of(&[Fail, Fail, Warn]), "2 findings, 1 warning");
+        assert_eq!(of(&[Warn, Warn]), "No findings, 2 warnings");
     }
 }

@@ -1,8 +1,8 @@
 //! Text for people.
 //!
 //! Owns the order in which a campaign is told: what the scenario does, what
-//! was tried, what was skipped and why, how far that can be trusted, and last,
-//! next to the prompt, the findings. Each part has a module of its own.
+//! was tried, what was skipped and why, how far that can be trusted, what the
+//! services do about failures, and last, next to the prompt, the findings. Each part has a module of its own.
 
 mod calls;
 mod coverage;
@@ -10,6 +10,7 @@ mod explained;
 mod findings;
 mod label;
 mod number;
+mod profile;
 mod style;
 
 use std::io::{self, Write};
@@ -28,6 +29,7 @@ pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     )?;
     calls::write(summary, out)?;
     coverage::write(summary, &labels, out)?;
+    profile::write(&summary.profile, out)?;
     findings::write(summary, &labels, out)
 }
 

@@ -12,3 +12,13 @@ pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
 pub(super) const CAREFUL: Style = AnsiColor::Yellow.on_default();
 /// It can be passed over.
 pub(super) const QUIET: Style = Style::new().dimmed();
+
+/// What is left without colours, for tests: the meaning must be in the words.
+#[cfg(test)]
+pub(super) fn plain(styled: &[u8]) -> String {
+    let text = String::from_utf8_lossy(styled);
+    let mut pieces = text.split('\u{1b}');
+    let first = pieces.next().unwrap_or_default().to_owned();
+    let rest = pieces.filter_map(|piece| piece.split_once('m'));
+    first + &rest.map(|(_, text)| text).collect::<String>()
+}
