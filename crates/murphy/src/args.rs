@@ -3,7 +3,15 @@
 //! Owns names, help and defaults of arguments. Nothing is checked here that
 //! needs to know an app; that is [`crate::settings`]' job.
 
+mod project;
+mod setup;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub(crate) use project::{
+    BaselineArgs, BaselineCommand, DoctorArgs, ListArgs, PlanArgs, ProjectArgs, ReplayArgs, RunArgs,
+};
+pub(crate) use setup::{CheckArgs, CompletionsArgs, InitArgs};
 
 /// Find out what an application does when the things it calls fail.
 #[derive(Parser, Debug)]
@@ -16,18 +24,42 @@ pub(crate) struct Cli {
 const OVERVIEW: &str = "\
 Start here:
   murphy demo                     find a bug in an example system, in a second
-  murphy demo --list              see all example systems
-  murphy demo netflix --help      see what can be changed
+  murphy init                     write a murphy.toml for your own system
+  murphy doctor                   see whether all is wired as it should be
+  murphy run -- pytest -q         test it, with your own test
+  murphy replay M-67f873          see whether a finding is fixed
 
-Exit codes: 0 no findings, 1 findings, 2 usage, 3 the scenario fails without faults,
-4 nothing was injected, 5 not complete (with --require-complete), 70 internal error";
+Exit codes: 0 no findings, 1 findings, 2 usage or configuration, 3 the scenario fails without
+faults or is not stable, 4 nothing was injected, 5 not complete (with --require-complete),
+70 internal error, 130 interrupted";
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
+    /// Run your test with the calls between services failing, alone and together.
+    Run(RunArgs),
     /// Test an example system with known bugs; no set-up needed.
     Demo(DemoArgs),
     /// Say what became of a faultload in the search, and why.
     Explain(ExplainArgs),
+    /// Run a test once and show the calls it leads to: what can be made to fail.
+    List(ListArgs),
+    /// Say how many cases there are and how long they may take, before running them.
+    Plan(PlanArgs),
+    /// Run a finding once more: FIXED, FAILED or NOT REACHED.
+    Replay(ReplayArgs),
+    /// See which services are up, which context survives where, and what would be injected.
+    Doctor(DoctorArgs),
+    /// Keep known findings from failing the build.
+    #[command(subcommand)]
+    Baseline(BaselineCommand),
+    /// Write a commented murphy.toml for your own system.
+    Init(InitArgs),
+    /// Read murphy.toml and say what it means.
+    Check(CheckArgs),
+    /// Print the JSON Schema of murphy.toml.
+    Schema,
+    /// Print completions for a shell.
+    Completions(CompletionsArgs),
 }
 
 const DEMO_EXAMPLES: &str = "\

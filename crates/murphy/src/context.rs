@@ -1,18 +1,33 @@
 //! What the environment says. The only place that asks it.
 
 use std::io::IsTerminal;
+use std::path::PathBuf;
 
 /// The surroundings of this process.
 pub(crate) struct Context {
     /// Whether a line that changes in place can be shown on stderr.
     pub(crate) live_progress: bool,
+    /// Whether somebody can be asked questions.
+    pub(crate) interactive: bool,
 }
 
 impl Context {
     /// From the process environment. Colours are `anstream`'s business.
     pub(crate) fn from_env() -> Self {
+        let someone_looks = std::io::stderr().is_terminal() && std::env::var_os("CI").is_none();
         Context {
-            live_progress: std::io::stderr().is_terminal() && std::env::var_os("CI").is_none(),
+            live_progress: someone_looks,
+            interactive: someone_looks && std::io::stdin().is_terminal(),
         }
+    }
+
+    /// A variable of the environment, if it is set and text.
+    pub(crate) fn variable(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+
+    /// Where Murphy was started; `.` where that cannot be told any more.
+    pub(crate) fn directory(&self) -> PathBuf {
+        std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."))
     }
 }

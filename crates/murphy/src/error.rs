@@ -14,6 +14,8 @@ use crate::{exit, output};
 pub(crate) enum Error {
     /// The arguments make no sense.
     Usage(Usage),
+    /// The configuration makes no sense, in one or more places.
+    Config(Vec<Usage>),
     /// The scenario fails without faults.
     Reference {
         /// What it complained about.
@@ -47,6 +49,7 @@ impl Error {
     /// Prints the error and returns the exit code.
     pub(crate) fn report(&self) -> u8 {
         let (text, code) = match self {
+            Error::Config(problems) => return report_config(problems),
             Error::Usage(usage) => (usage.to_string(), exit::USAGE),
             Error::Reference { complaint, hint } => {
                 let text =
@@ -114,6 +117,20 @@ impl Error {
 }
 
 const UNSTABLE: &str = "make the scenario start from the same state every time (a `reset` step), or name what varies under `[identity]` in murphy.toml";
+
+/// Enough to work on; later ones may follow from these.
+const MOST_PROBLEMS: usize = 5;
+
+fn report_config(problems: &[Usage]) -> u8 {
+    for problem in problems.iter().take(MOST_PROBLEMS) {
+        complain(problem);
+    }
+    let more = problems.len().saturating_sub(MOST_PROBLEMS);
+    if more > 0 {
+        output::say(format_args!("({more} more)"));
+    }
+    exit::USAGE
+}
 
 /// Prints an error message.
 pub(crate) fn complain(text: impl std::fmt::Display) {

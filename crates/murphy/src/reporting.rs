@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use murphy_campaign::Outcome;
+use murphy_model::{Finding, Severity};
 use murphy_report::{Summary, Timing};
 use murphy_search::Policy;
 
@@ -20,6 +21,8 @@ pub(crate) struct Subject {
     pub(crate) modes: Vec<String>,
     pub(crate) seed: u64,
     pub(crate) explain_command: String,
+    /// Replays a finding, without its name.
+    pub(crate) replay_command: Option<String>,
 }
 
 impl Subject {
@@ -31,6 +34,7 @@ impl Subject {
             modes: settings.campaign.modes.clone(),
             seed: settings.campaign.seed,
             explain_command: settings.explain_command.clone(),
+            replay_command: None,
         }
     }
 
@@ -54,7 +58,9 @@ impl Subject {
                 total: outcome.took,
                 reference: outcome.reference_took,
             },
+            profile: outcome.profile.rows(),
             explain_command: self.explain_command,
+            replay_command: self.replay_command,
         }
     }
 }
@@ -62,8 +68,9 @@ impl Subject {
 /// How it went, for scripts.
 pub(crate) fn exit_code(outcome: &Outcome, require_complete: bool) -> u8 {
     let complete = outcome.certificate.is_complete();
+    let fails = |finding: &Finding| finding.severity == Severity::Fail;
     match () {
-        () if !outcome.findings.is_empty() => exit::FINDINGS,
+        () if outcome.findings.iter().any(fails) => exit::FINDINGS,
         () if !outcome.injected => exit::NOTHING_INJECTED,
         () if require_complete && !complete => exit::INCOMPLETE,
         () => exit::OK,

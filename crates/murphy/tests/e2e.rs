@@ -5,7 +5,10 @@
 //! - `exit`: the exit code;
 //! - `stdout`, `stderr`: the expected texts; missing means "not looked at";
 //! - `stdout-of`: instead of `stdout`, another case (`GROUP/NAME`) whose
-//!   expected text this one must print too.
+//!   expected text this one must print too;
+//! - `files`: a folder that is copied to a place of its own, where the command
+//!   is run; `[dir]` in the expected texts is that place;
+//! - `written`: a folder of files that must be there afterwards, as they are.
 //!
 //! What differs between equal runs is masked on both sides, see [`masked`].
 //! `UPDATE_EXPECTED=1 cargo test -p murphy --test e2e` writes the expectations
@@ -46,15 +49,83 @@ fn cases(root: &Path) -> Vec<PathBuf> {
 
 fn run(root: &Path, case: &Path) -> Result<(), Failed> {
     let line = fs::read_to_string(case.join("cmd"))?;
-    let output = Command::new(env!("CARGO_BIN_EXE_murphy"))
+    let stage = Stage::of(case)?;
+    let mut output = Command::new(env!("CARGO_BIN_EXE_murphy"))
         .args(words(line.trim_end())?)
+        .current_dir(&stage.0)
         .env_remove("CLICOLOR_FORCE")
         .env("NO_COLOR", "1")
         .output()?;
-    if std::env::var_os("UPDATE_EXPECTED").is_some() {
-        return update(case, &output);
+    for bytes in [&mut output.stdout, &mut output.stderr] {
+        *bytes = stage.masked(bytes);
     }
-    compare(root, case, &output)
+    if std::env::var_os("UPDATE_EXPECTED").is_some() {
+        update(case, &output)?;
+    } else {
+        compare(root, case, &output)?;
+    }
+    stage.compare_written(&case.join("written"))
+}
+
+/// Where a case is run; removed in the end.
+struct Stage(PathBuf);
+
+impl Stage {
+    /// A folder of its own with what is in `files`, if anything.
+    fn of(case: &Path) -> std::io::Result<Self> {
+        let names = case.iter().rev().take(2).map(|name| name.to_string_lossy());
+        let name = names.collect::<Vec<_>>().join("-");
+        let folder = format!("murphy-e2e-{}-{name}", std::process::id());
+        let stage = Stage(std::env::temp_dir().canonicalize()?.join(folder));
+        fs::create_dir_all(&stage.0)?;
+        match case.join("files") {
+            files if files.is_dir() => copy(&files, &stage.0)?,
+            _ => {}
+        }
+        Ok(stage)
+    }
+
+    fn masked(&self, bytes: &[u8]) -> Vec<u8> {
+        let text = String::from_utf8_lossy(bytes);
+        text.replace(&*self.0.to_string_lossy(), "[dir]").into()
+    }
+}
+
+impl Stage {
+    /// Every file of the folder, if there is one, must have been written.
+    fn compare_written(&self, expected: &Path) -> Result<(), Failed> {
+        for entry in fs::read_dir(expected).into_iter().flatten() {
+            let path = entry?.path();
+            let written = self.0.join(path.file_name().expect("a name"));
+            if std::env::var_os("UPDATE_EXPECTED").is_some() {
+                fs::copy(&written, &path)?;
+            }
+            let (expected, got) = (fs::read_to_string(&path)?, fs::read_to_string(&written)?);
+            if expected != got {
+                return Err(difference(&path, &expected, &got).into());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let path = entry?.path();
+        let target = to.join(path.file_name().expect("a name"));
+        match path.is_dir() {
+            true => copy(&path, &target)?,
+            false => fs::copy(&path, &target).map(drop)?,
+        }
+    }
+    Ok(())
 }
 
 fn exit_text(output: &Output) -> String {

@@ -1,18 +1,38 @@
 //! The commands, one module each: from what was typed to an exit code.
 
+mod baseline;
+mod calls;
+mod check;
+mod completions;
 mod demo;
+mod doctor;
 mod explain;
+mod init;
 mod list;
+mod plan;
+mod replay;
+mod run;
+mod schema;
 
-use crate::args::{Cli, Command};
+use crate::args::{BaselineCommand, Cli, Command};
 use crate::context::Context;
 use crate::error::Error;
 
 /// Does what was asked for and says how it went.
 pub(crate) fn run(cli: Cli, context: &Context) -> Result<u8, Error> {
     match cli.command {
+        Command::Run(args) => run::run(&args, context),
+        Command::List(args) => calls::run(&args, context),
+        Command::Plan(args) => plan::run(&args, context),
+        Command::Replay(args) => replay::run(&args, context),
+        Command::Doctor(args) => doctor::run(&args, context),
+        Command::Baseline(BaselineCommand::Write(args)) => baseline::run(&args, context),
         Command::Demo(args) if args.list => list::run(),
         Command::Demo(args) => demo::run(&args, context),
         Command::Explain(args) => explain::run(&args),
+        Command::Init(args) => init::run(&args, context),
+        Command::Check(args) => check::run(&args, context),
+        Command::Schema => schema::run(),
+        Command::Completions(args) => completions::run(&args),
     }
 }

@@ -9,20 +9,25 @@ const LONGEST_TEXT: usize = 40;
 const MOST_DIGITS: usize = 9;
 
 /// A time span such as `90s` or `1h 30m`.
-pub(super) fn time(text: &str) -> Result<Duration, Usage> {
+pub(crate) fn time(text: &str) -> Result<Duration, Usage> {
     let refused = |why: &str| {
         Usage::new(format!("`{text}` is no time span: {why}"))
             .at("--max-time", text, text, "a number and a unit are expected")
             .hint("write for example `--max-time 90s`, `5m` or `1h30m`")
     };
-    if is_absurd(text) {
-        return Err(refused("it is too long"));
-    }
-    match humantime::parse_duration(text) {
-        Err(error) => Err(refused(&error.to_string())),
+    match read(text) {
+        Err(why) => Err(refused(&why)),
         Ok(Duration::ZERO) => Err(refused("no time at all leaves nothing to do")),
         Ok(time) => Ok(time),
     }
+}
+
+/// Reads a time span; the error says why it is none.
+pub(crate) fn read(text: &str) -> Result<Duration, String> {
+    if is_absurd(text) {
+        return Err("it is too long".to_owned());
+    }
+    humantime::parse_duration(text).map_err(|error| error.to_string())
 }
 
 fn is_absurd(text: &str) -> bool {

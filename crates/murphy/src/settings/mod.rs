@@ -5,10 +5,12 @@
 
 mod app;
 mod contradictions;
-mod limits;
+pub(crate) mod limits;
 mod modes;
 mod reductions;
 mod rerun;
+
+pub(crate) use limits::time;
 
 use std::time::Duration;
 
@@ -17,7 +19,7 @@ use murphy_corpus::sim::State;
 use murphy_corpus::sockets::Options as StageOptions;
 use murphy_corpus::{App, FaultSet, Settings as Switches, Simulator, System};
 use murphy_model::{Faultload, Mode, Outcome, Pattern};
-use murphy_search::{Filter, Modes, Options, Order};
+use murphy_search::{Filter, Modes, Options, Order, Reduction};
 
 use crate::args::{
     CampaignArgs, DEFAULT_MODES, DemoArgs, ExplainArgs, Format, OrderArg, SearchArgs, StrategyArg,
@@ -193,6 +195,39 @@ fn takes_time(mode: &Mode) -> bool {
         mode.outcome(),
         Outcome::Hang | Outcome::Delay(_) | Outcome::Slow(_)
     )
+}
+
+/// What was typed about a search, understood, for any system.
+pub(crate) struct SearchWords {
+    /// `None`: nothing was typed.
+    pub(crate) modes: Option<Vec<Mode>>,
+    pub(crate) reduce: Vec<Reduction>,
+    pub(crate) no_reduce: Vec<Reduction>,
+    pub(crate) order: Option<OrderArg>,
+    pub(crate) max_faults: Option<usize>,
+    pub(crate) max_cases: Option<usize>,
+    pub(crate) filter: Filter,
+}
+
+/// Understands what was typed about a search of a user's own system.
+pub(crate) fn search_words(args: &SearchArgs) -> Result<SearchWords, Usage> {
+    contradictions::check(args)?;
+    let modes = args.modes.as_deref().map(|list| {
+        Mode::parse_list(list).map_err(|error| Usage::syntax("--modes", &error))
+    });
+    let (reduce, no_reduce) = reductions::named_all(&args.reduce, &args.no_reduce)?;
+    Ok(SearchWords {
+        modes: modes.transpose()?,
+        reduce,
+        no_reduce,
+        order: args.order,
+        max_faults: args.max_faults,
+        max_cases: args.max_cases,
+        filter: Filter {
+            only: patterns("--only", &args.only)?,
+            except: patterns("--except", &args.except)?,
+        },
+    })
 }
 
 fn options(args: &SearchArgs, faults: &FaultSet, system: &System) -> Result<Options, Usage> {

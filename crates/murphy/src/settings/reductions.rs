@@ -13,18 +13,28 @@ pub(super) fn apply(
     on: &[String],
     off: &[String],
 ) -> Result<(), Usage> {
+    let (on, off) = named_all(on, off)?;
+    reduce.extend(on);
+    for reduction in &off {
+        reduce.remove(reduction);
+    }
+    Ok(())
+}
+
+/// The reductions with these names: those to be switched on, those off.
+pub(super) fn named_all(
+    on: &[String],
+    off: &[String],
+) -> Result<(Vec<Reduction>, Vec<Reduction>), Usage> {
     if let Some(both) = on.iter().find(|name| off.contains(name)) {
         return Err(Usage::new(format!("`{both}` is both switched on and off"))
             .at("--no-reduce", both, both, "also given to `--reduce`")
             .hint("leave out one of them"));
     }
-    for name in on {
-        reduce.insert(named("--reduce", name)?);
-    }
-    for name in off {
-        reduce.remove(&named("--no-reduce", name)?);
-    }
-    Ok(())
+    let all = |argument: &str, names: &[String]| -> Result<Vec<Reduction>, Usage> {
+        names.iter().map(|name| named(argument, name)).collect()
+    };
+    Ok((all("--reduce", on)?, all("--no-reduce", off)?))
 }
 
 fn named(argument: &str, name: &str) -> Result<Reduction, Usage> {

@@ -1,0 +1,125 @@
+//! The arguments of commands about a user's own system.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{CampaignArgs, SearchArgs};
+
+/// Which system, and which of its scenarios.
+#[derive(Args, Debug, Clone, Default)]
+pub(crate) struct ProjectArgs {
+    /// Read this file instead of the nearest murphy.toml, here or above.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Only this scenario of the file; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) scenario: Vec<String>,
+
+    /// A test command to be used instead of the scenarios in the file.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  murphy run                              all scenarios of murphy.toml
+  murphy run -- pytest -q tests           any test, with the services of murphy.toml
+  murphy run --jobs 8 --max-faults 2 --report junit=murphy.xml
+  murphy run --resume                     go on after a crash
+  murphy run --since-last                 only what a change can have affected";
+
+#[derive(Args, Debug)]
+#[command(after_help = RUN_EXAMPLES)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+
+    #[command(flatten)]
+    pub(crate) search: SearchArgs,
+
+    #[command(flatten)]
+    pub(crate) campaign: CampaignArgs,
+
+    /// Go on with the last campaign if it was killed: what it finished is not run again.
+    #[arg(long, help_heading = super::SEARCH)]
+    pub(crate) resume: bool,
+
+    /// Run only what services that changed since the last campaign took part in.
+    #[arg(long, conflicts_with = "resume", help_heading = super::SEARCH)]
+    pub(crate) since_last: bool,
+
+    /// The findings that may stay [default: murphy-baseline.toml beside murphy.toml].
+    #[arg(long, value_name = "PATH", help_heading = super::OUTPUT)]
+    pub(crate) baseline: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+
+    /// How the result is written: text for people or one JSON object.
+    #[arg(long, value_enum, default_value_t = super::Format::Human)]
+    pub(crate) format: super::Format,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+
+    #[command(flatten)]
+    pub(crate) search: SearchArgs,
+}
+
+const REPLAY_EXAMPLES: &str = "\
+Says FAILED (exit code 1) if the finding still shows, FIXED (0) if all its faults strike and nothing
+is held against it any more, NOT REACHED (4) if they do not strike.
+
+Examples:
+  murphy replay M-67f873
+  murphy replay .murphy/replays/M-67f873.json";
+
+#[derive(Args, Debug)]
+#[command(after_help = REPLAY_EXAMPLES)]
+pub(crate) struct ReplayArgs {
+    /// The finding's name, or its replay file.
+    #[arg(value_name = "ID|FILE")]
+    pub(crate) what: String,
+
+    /// Where murphy.toml is now, if not where it was.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+}
+
+#[derive(clap::Subcommand, Debug)]
+pub(crate) enum BaselineCommand {
+    /// Take the findings of the last campaign of each scenario as known.
+    Write(BaselineArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct BaselineArgs {
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+
+    /// Why they may stay.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: String,
+
+    /// The last day on which they may, such as 2027-01-31.
+    #[arg(long, value_name = "DATE")]
+    pub(crate) expires: Option<String>,
+
+    /// The file to be written [default: murphy-baseline.toml beside murphy.toml].
+    #[arg(long, value_name = "PATH")]
+    pub(crate) baseline: Option<PathBuf>,
+}

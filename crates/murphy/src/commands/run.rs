@@ -1,0 +1,335 @@
+//! `murphy run`: test your own system.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use murphy_campaign::live::spec::ScenarioSpec;
+use murphy_campaign::since::{self, Past};
+use murphy_campaign::store::{CampaignHead, Fingerprint, Recorder, Store};
+use murphy_campaign::{Memory, Ndjson, Outcome, Settings as Campaign, Sink, World};
+use murphy_model::Observed;
+
+use crate::args::{Format, RunArgs};
+use crate::context::Context;
+use crate::error::{Error, complain};
+use crate::known;
+use crate::progress::Progress;
+use crate::project::Project;
+use crate::replays::System;
+use crate::reporting::{self, Reports, Subject};
+use crate::{exit, output, runtime};
+
+/// What to try where a scenario fails without faults.
+const HINT: &str = "fix the test or the system first: faults tell nothing about what is broken without them. `murphy doctor` looks at the wiring";
+
+pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8, Error> {
+    let project = Project::open(&args.project, context)?;
+    let reports = Reports::of(&args.campaign.report, &project.config.reports)?;
+    if args.search.format == Format::Json && project.scenarios.len() > 1 {
+        return Err(several_in_json(&project).into());
+    }
+    let mut codes = Vec::new();
+    for (at, scenario) in project.scenarios.iter().enumerate() {
+        if at > 0 {
+            println_between();
+        }
+        let done = one(args, context, &project, scenario, &reports);
+        codes.push(match done {
+            Ok(code) => code,
+            // One that cannot be run keeps no other from being run.
+            Err(error @ (Error::Usage(_) | Error::Config(_) | Error::Interrupted)) => {
+                return Err(error);
+            }
+            Err(error) => error.report(),
+        });
+        if codes.contains(&exit::INTERRUPTED) {
+            break;
+        }
+    }
+    Ok(exit::worst(&codes))
+}
+
+fn println_between() {
+    let _ = output::write(|out| writeln!(out));
+}
+
+fn several_in_json(project: &Project) -> crate::usage::Usage {
+    let names: Vec<&str> = project.scenarios.iter().map(|s| s.name.as_str()).collect();
+    crate::usage::Usage::new("`--format json` prints one object, and there are several scenarios")
+        .at("--format", "json", "json", "one scenario is expected")
+        .hint(format!(
+            "choose one with `--scenario`: {}; or write each with `--report json=PATH`",
+            names.join(", ")
+        ))
+}
+
+/// One scenario, from its settings to its exit code.
+fn one(
+    args: &RunArgs,
+    context: &Context,
+    project: &Project,
+    scenario: &ScenarioSpec,
+    reports: &Reports,
+) -> Result<u8, Error> {
+    let mut campaign = project.campaign(scenario, &args.search, Some(&args.campaign))?;
+    let mut kept = Kept::open(args, project, &campaign)?;
+    let reports = reports.of_scenario(&scenario.name, project.scenarios.len() > 1);
+    let (outcome, interrupted) = runtime::block_on(async {
+        let name = kept.name();
+        let (world, _) = project.bring_up(scenario, campaign.jobs, &name).await?;
+        campaign.jobs = campaign.jobs.min(world.workers());
+        let done = campaign_in(&world, &campaign, args, project, &mut kept, context, &reports).await;
+        let stopped = world.stop().await;
+        let done = done?;
+        stopped.map_err(Error::Broken)?;
+        Ok::<_, Error>(done)
+    })??;
+    kept.say_trouble();
+    let code = report(args, project, scenario, &campaign, &outcome, &reports)?;
+    Ok(match interrupted {
+        true => exit::INTERRUPTED,
+        false => code,
+    })
+}
+
+async fn campaign_in(
+    world: &impl World,
+    campaign: &Campaign,
+    args: &RunArgs,
+    project: &Project,
+    kept: &mut Kept,
+    context: &Context,
+    reports: &Reports,
+) -> Result<(Outcome, bool), Error> {
+    let memory = std::mem::take(&mut kept.memory);
+    let past = kept.past.take();
+    let mut progress = Progress::new(context);
+    let mut events = reports.events()?.map(Ndjson::new);
+    let mut sinks: Vec<&mut dyn Sink> = vec![&mut progress];
+    sinks.extend(kept.recorder.as_mut().map(|recorder| recorder as &mut dyn Sink));
+    sinks.extend(events.as_mut().map(|events| events as &mut dyn Sink));
+    let memory = match past {
+        Some(past) => what_holds(world, campaign, project, past).await?,
+        None => memory,
+    };
+    let resumed = memory.executions.len();
+    if resumed > 0 {
+        output::say(format_args!("note: {resumed} executions need not be made again"));
+    }
+    let done = runtime::campaign(world, campaign, memory, &mut sinks).await;
+    drop(sinks);
+    let _ = args;
+    if let Some(trouble) = events.as_ref().and_then(Ndjson::trouble) {
+        complain(format_args!("the events could not be written: {trouble}"));
+    }
+    done.map_err(|failed| Error::of_campaign(failed, HINT))
+}
+
+/// What of the last campaign still holds.
+async fn what_holds(
+    world: &impl World,
+    campaign: &Campaign,
+    project: &Project,
+    (identity, past): (murphy_model::Identity, Past),
+) -> Result<Memory, Error> {
+    let identity = std::sync::Arc::new(identity);
+    let (now, _): (Observed, _) = world.reference(&identity).await?;
+    let changed = since::changed(&past, &project.versions(), &now.execution.trace);
+    let names: Vec<&str> = changed.iter().map(|service| &**service).collect();
+    output::say(match names.is_empty() {
+        true => "note: no service has changed since the last campaign".to_owned(),
+        false => format!("note: changed since the last campaign: {}", names.join(", ")),
+    });
+    let _ = campaign;
+    Ok(Memory {
+        executions: since::unaffected(past, &changed),
+        ..Memory::default()
+    })
+}
+
+fn report(
+    args: &RunArgs,
+    project: &Project,
+    scenario: &ScenarioSpec,
+    campaign: &Campaign,
+    outcome: &Outcome,
+    reports: &Reports,
+) -> Result<u8, Error> {
+    let system = System::Project {
+        config: project.config.file.path().to_owned(),
+        command: project.command.clone(),
+        directory: std::env::current_dir().unwrap_or_default(),
+    };
+    let replay = reporting::save_replays(outcome, &scenario.name, &system, project.state());
+    let subject = Subject {
+        scenario: scenario.name.clone(),
+        about: about(scenario),
+        strategy: campaign.strategy.name(),
+        modes: campaign.modes.clone(),
+        seed: campaign.seed,
+        explain_command: None,
+        replay_command: replay,
+    };
+    let mut summary = subject.summary(outcome);
+    let baseline = project.baseline(args.baseline.as_deref());
+    summary.known = known::of(&baseline, &scenario.name, &outcome.findings)?;
+    let masked = &outcome.chosen.masked;
+    reporting::write(&summary, masked, args.search.format, reports)?;
+    let code = reporting::exit_code(&summary, outcome, args.campaign.require_complete);
+    reporting::say_what_is_missing(code, &summary);
+    Ok(code)
+}
+
+/// What a scenario does, in one line.
+fn about(scenario: &ScenarioSpec) -> String {
+    use murphy_campaign::live::spec::{RequestCall, ScenarioKind};
+    match &scenario.kind {
+        ScenarioKind::Command(command) => command.command.join(" "),
+        ScenarioKind::Requests(requests) => {
+            let text = |request: &murphy_campaign::live::spec::RequestSpec| match &request.call {
+                RequestCall::Http { method, target, .. } => {
+                    format!("{method} {target} at {}", request.service)
+                }
+                RequestCall::Grpc { method, .. } => format!("{method} at {}", request.service),
+            };
+            requests.iter().map(text).collect::<Vec<_>>().join(", then ")
+        }
+        ScenarioKind::Function(_) => "a function".to_owned(),
+    }
+}
+
+/// What is kept of a campaign, and what was kept of the last.
+struct Kept {
+    store: Option<Store>,
+    recorder: Option<Recorder>,
+    memory: Memory,
+    past: Option<(murphy_model::Identity, Past)>,
+}
+
+impl Kept {
+    fn open(args: &RunArgs, project: &Project, campaign: &Campaign) -> Result<Self, Error> {
+        let store = Store::open(project.state());
+        let store = store.map_err(|error| Error::Store(error.to_string()))?;
+        let store = store.keeping(project.config.store.keep);
+        let fingerprint = fingerprint(project, campaign);
+        let unfinished = match args.resume {
+            true => store.unfinished(&fingerprint).map_err(kept_error)?,
+            false => None,
+        };
+        if args.resume && unfinished.is_none() {
+            output::say("note: no campaign with these settings was broken off; this one starts afresh");
+        }
+        let past = match args.since_last {
+            true => last(&store, campaign)?,
+            false => None,
+        };
+        let (recorder, memory) = match &unfinished {
+            Some(id) => (store.resume(id).map_err(kept_error)?, remember(&store, id)?),
+            None => {
+                let head = head(project, campaign, fingerprint);
+                (store.begin(&head).map_err(kept_error)?, Memory::default())
+            }
+        };
+        Ok(Kept {
+            store: Some(store),
+            recorder: Some(recorder),
+            memory,
+            past,
+        })
+    }
+
+    fn name(&self) -> String {
+        let recorder = self.recorder.as_ref();
+        recorder.map_or_else(String::new, |recorder| recorder.campaign().as_str().to_owned())
+    }
+
+    fn say_trouble(&self) {
+        if let Some(trouble) = self.store.as_ref().and_then(Store::trouble) {
+            complain(format_args!(
+                "not all of the campaign could be kept: {trouble}\nhint: its result stands, but it could not have been resumed"
+            ));
+        }
+    }
+}
+
+fn kept_error(error: murphy_campaign::store::StoreError) -> Error {
+    Error::Store(error.to_string())
+}
+
+fn remember(store: &Store, id: &murphy_campaign::store::CampaignId) -> Result<Memory, Error> {
+    let identity = store.identity(id).map_err(kept_error)?;
+    let references = store.references(id).map_err(kept_error)?;
+    let executions = store.executions(id).map_err(kept_error)?;
+    Ok(Memory {
+        campaign: Some(id.as_str().to_owned()),
+        identity: identity.map(|(identity, _)| identity),
+        reference: references.into_iter().next(),
+        executions,
+    })
+}
+
+/// The last campaign on the same scenario that came to its end.
+fn last(
+    store: &Store,
+    campaign: &Campaign,
+) -> Result<Option<(murphy_model::Identity, Past)>, Error> {
+    let ended = store.last_ended(&campaign.scenario).map_err(kept_error)?;
+    let Some(ended) = ended else {
+        output::say("note: no campaign on this scenario has ended yet; this one runs everything");
+        return Ok(None);
+    };
+    let versions: VersionsBlob = serde_json::from_str(&ended.entry.settings).unwrap_or_default();
+    let reference = ended.references.into_iter().next();
+    let parts = ended.identity.zip(reference);
+    Ok(parts.map(|(identity, reference)| {
+        let past = Past {
+            versions: versions.versions,
+            reference: reference.execution.trace,
+            executions: ended.executions,
+        };
+        (identity, past)
+    }))
+}
+
+/// What a later run must know of this one.
+#[derive(Default, serde::Serialize, serde::Deserialize)]
+struct VersionsBlob {
+    versions: since::Versions,
+    config: PathBuf,
+}
+
+fn head(project: &Project, campaign: &Campaign, fingerprint: Fingerprint) -> CampaignHead {
+    let settings = VersionsBlob {
+        versions: project.versions(),
+        config: project.config.file.path().to_owned(),
+    };
+    CampaignHead {
+        scenario: campaign.scenario.clone(),
+        strategy: campaign.strategy.name().to_owned(),
+        modes: campaign.modes.clone(),
+        seed: campaign.seed,
+        jobs: campaign.jobs,
+        fingerprint,
+        settings: serde_json::to_string(&settings).expect("texts only"),
+        begun: SystemTime::now(),
+    }
+}
+
+/// Equal for campaigns of which one can go on where the other stopped: the
+/// number of jobs and where results go do not count.
+fn fingerprint(project: &Project, campaign: &Campaign) -> Fingerprint {
+    let versions = format!("{:?}", project.versions());
+    let search = format!(
+        "{:?} {:?} {} {:?}",
+        campaign.options, campaign.strategy, campaign.seed, campaign.identity
+    );
+    Fingerprint::of([
+        env!("CARGO_PKG_VERSION"),
+        project.config.file.text(),
+        &project.command.join("\u{1f}"),
+        &campaign.scenario,
+        &search,
+        &versions,
+    ])
+}

@@ -1,0 +1,262 @@
+//! `murphy.toml`: a system, its scenarios and what to try, written down.
+//!
+//! Owns the way from the file to values that make sense. [`raw`] is what was
+//! written, `resolve` checks it; what goes wrong is told with the place in the
+//! file. What comes out are the words of the crates that do the work:
+//! `campaign`'s system and scenarios, `proxy`'s settings, `search`'s filter.
+
+mod file;
+mod modes;
+mod raw;
+mod read;
+mod resolve;
+pub(crate) mod schema;
+mod template;
+mod variables;
+mod words;
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use murphy_campaign::live::spec::{CommandSpec, ScenarioKind, ScenarioSpec, SystemSpec};
+use murphy_model::Mode;
+use murphy_search::{Filter, Reduction};
+
+pub(crate) use file::{File, NAME};
+pub(crate) use modes::ModeRules;
+pub(crate) use variables::Variables;
+
+use crate::args::{OrderArg, StrategyArg};
+use crate::usage::Usage;
+
+/// Bytes of the file.
+pub(crate) type Span = Range<usize>;
+
+/// Every key, explained.
+pub(crate) const REFERENCE: &str = include_str!("reference.toml");
+
+/// How long a scenario may take unless it is set: long for a test, short for
+/// somebody who waits for a stuck one.
+pub(crate) const SCENARIO_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How long a service may take to stop before it is killed.
+pub(crate) const STOP_WITHIN: Duration = Duration::from_secs(5);
+
+/// Two references can agree by chance; a third one rarely does too.
+pub(crate) const REFERENCES: usize = 3;
+
+/// Where runs are kept.
+pub(crate) const STORE: &str = ".murphy";
+
+/// How many runs are kept: some weeks of work on one system.
+pub(crate) const KEEP: usize = 20;
+
+/// The name of the scenario that was typed rather than written down.
+pub(crate) const TYPED: &str = "command";
+
+/// What the file says.
+pub(crate) struct Config {
+    /// The file itself, to point at.
+    pub(crate) file: File,
+    /// The services, and what is done around executions.
+    pub(crate) system: SystemSpec,
+    /// The tests, as they are written; maybe none.
+    pub(crate) scenarios: Vec<ScenarioSpec>,
+    /// How calls fail.
+    pub(crate) modes: ModeRules,
+    /// What to try, and how much of it.
+    pub(crate) search: SearchRules,
+    /// What tells calls apart.
+    pub(crate) identity: IdentityRules,
+    /// How executions are told apart.
+    pub(crate) context: ContextRules,
+    /// What the proxies are told, carriers and injected answers included.
+    pub(crate) proxy: murphy_proxy::Settings,
+    /// What is held against an execution. Names are checked by who knows them.
+    pub(crate) oracles: Vec<OracleRule>,
+    /// Files to be written at the end.
+    pub(crate) reports: Vec<ReportRule>,
+    /// Where runs are kept.
+    pub(crate) store: StoreRules,
+}
+
+/// What to try; `None` where the file says nothing.
+#[derive(Debug, Default)]
+pub(crate) struct SearchRules {
+    pub(crate) strategy: Option<StrategyArg>,
+    pub(crate) max_faults: Option<usize>,
+    pub(crate) max_cases: Option<usize>,
+    pub(crate) max_time: Option<Duration>,
+    pub(crate) jobs: Option<usize>,
+    pub(crate) order: Option<OrderArg>,
+    pub(crate) reduce: Vec<Reduction>,
+    pub(crate) no_reduce: Vec<Reduction>,
+    pub(crate) seed: Option<u64>,
+    pub(crate) filter: Filter,
+    /// How often the scenario is run without faults.
+    pub(crate) references: usize,
+}
+
+/// Something that Murphy can find out by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Switch {
+    /// As it turns out.
+    #[default]
+    Auto,
+    /// Always.
+    On,
+    /// Never.
+    Off,
+}
+
+impl Switch {
+    /// All of them, with their names.
+    pub(crate) const NAMES: [(&'static str, Switch); 3] = [
+        ("auto", Switch::Auto),
+        ("on", Switch::On),
+        ("off", Switch::Off),
+    ];
+}
+
+/// What tells calls apart.
+#[derive(Debug, Default)]
+pub(crate) struct IdentityRules {
+    pub(crate) path: Switch,
+    pub(crate) payload: Switch,
+    pub(crate) predecessors: Switch,
+    pub(crate) call_site: Switch,
+    pub(crate) count: Switch,
+    /// What [`PathTemplates::with`](murphy_model::PathTemplates::with) takes.
+    pub(crate) paths: Vec<String>,
+    /// Fields that are left out of the payload.
+    pub(crate) masked: Vec<String>,
+}
+
+/// How executions are told apart.
+#[derive(Debug, Default)]
+pub(crate) struct ContextRules {
+    /// One execution at a time, callers inferred.
+    pub(crate) solo: Switch,
+    /// How long an execution may stay quiet before it has ended; `None`: as
+    /// it turns out.
+    pub(crate) grace: Option<Duration>,
+}
+
+/// How serious it is what an oracle finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    /// Not looked for.
+    Off,
+    /// Told, but no finding.
+    Warn,
+    /// A finding.
+    Fail,
+}
+
+impl Level {
+    /// All of them, with their names.
+    pub(crate) const NAMES: [(&'static str, Level); 3] = [
+        ("off", Level::Off),
+        ("warn", Level::Warn),
+        ("fail", Level::Fail),
+    ];
+}
+
+impl From<Level> for murphy_oracle::Level {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Off => murphy_oracle::Level::Off,
+            Level::Warn => murphy_oracle::Level::Warn,
+            Level::Fail => murphy_oracle::Level::Fail,
+        }
+    }
+}
+
+/// One line of `[oracles]`.
+#[derive(Debug)]
+pub(crate) struct OracleRule {
+    /// The oracle's name, words separated by `-`.
+    pub(crate) name: String,
+    /// Where it stands.
+    #[cfg_attr(not(test), allow(dead_code, reason = "for who knows the oracles"))]
+    pub(crate) place: Span,
+    pub(crate) level: Level,
+}
+
+/// A file to be written.
+#[derive(Debug)]
+pub(crate) struct ReportRule {
+    /// Its format: `junit`, `json`, `markdown` or `events`.
+    pub(crate) format: &'static str,
+    pub(crate) path: PathBuf,
+}
+
+/// Where runs are kept.
+#[derive(Debug)]
+pub(crate) struct StoreRules {
+    pub(crate) directory: PathBuf,
+    pub(crate) keep: usize,
+}
+
+impl Config {
+    /// Reads the file at `given`, or the nearest one in `directory` or above.
+    pub(crate) fn load(
+        given: Option<&Path>,
+        directory: &Path,
+        variables: Variables<'_>,
+    ) -> Result<Self, Vec<Usage>> {
+        let file = File::open(given, directory).map_err(|error| vec![error])?;
+        Config::of(file, variables)
+    }
+
+    /// What a file would say that is not written yet.
+    pub(crate) fn of_new_file(
+        path: &Path,
+        text: &str,
+        variables: Variables<'_>,
+    ) -> Result<Self, Vec<Usage>> {
+        Config::of(File::of_text(path, text), variables)
+    }
+
+    fn of(file: File, variables: Variables<'_>) -> Result<Self, Vec<Usage>> {
+        let raw = read::read(&file, variables)?;
+        resolve::resolve(file, raw)
+    }
+
+    /// The same system with one scenario only: a command that was typed, run
+    /// where it was typed.
+    pub(crate) fn default_for_command(mut self, command: Vec<String>, directory: PathBuf) -> Self {
+        let services = &self.system.services;
+        let is_service = |name: &str| services.iter().any(|service| service.name == name);
+        let words = command
+            .iter()
+            .map(|word| template::of_typed(word, is_service));
+        let command = CommandSpec {
+            command: words.collect(),
+            directory,
+            ..CommandSpec::default()
+        };
+        self.scenarios = vec![ScenarioSpec {
+            name: TYPED.to_owned(),
+            kind: ScenarioKind::Command(command),
+            timeout: SCENARIO_TIMEOUT,
+        }];
+        self
+    }
+
+    /// An error about a setting that only later turned out to be wrong.
+    #[cfg_attr(not(test), allow(dead_code, reason = "for who knows the oracles"))]
+    pub(crate) fn refusal(&self, place: &Span, message: &str, label: &str) -> Usage {
+        self.file.refusal(place, message, label)
+    }
+}
+
+/// Modes as they are written.
+pub(crate) fn mode_names(modes: &[Mode]) -> String {
+    let names: Vec<String> = modes.iter().map(Mode::to_string).collect();
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,320 @@
+//! `murphy.toml` as it is written: keys, kinds of values, places.
+//!
+//! Owns the shape; its docs are the descriptions of the JSON Schema. Nothing
+//! is checked that needs to know more than one key; that is `resolve`'s job.
+
+mod values;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+pub(crate) use values::{At, Count, Json, Named, Number, OneOrMany, Port, Status, Step, Text};
+
+/// One text or several.
+pub(crate) type Words = At<OneOrMany<String>>;
+
+/// How Murphy tests a system: its services, its scenarios, and what to try.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+#[schemars(title = "murphy.toml")]
+pub(crate) struct Root {
+    /// The services of the system, by name: what they are called in points.
+    #[serde(default)]
+    pub(crate) services: Named<Service>,
+    /// The tests, by name.
+    #[serde(default)]
+    pub(crate) scenario: Named<Scenario>,
+    /// What is done around executions, without faults.
+    #[serde(default)]
+    pub(crate) steps: Steps,
+    /// What to try, and how much of it.
+    #[serde(default)]
+    pub(crate) search: Search,
+    /// How particular calls fail; the first entry that matches a call counts.
+    #[serde(default)]
+    pub(crate) modes: Vec<ModesAt>,
+    /// What tells calls apart.
+    #[serde(default)]
+    pub(crate) identity: Identity,
+    /// How calls are known to belong to an execution.
+    #[serde(default)]
+    pub(crate) context: Context,
+    /// What injected faults look like and whom they spare.
+    #[serde(default)]
+    pub(crate) inject: Inject,
+    /// What is held against an execution, by the oracle's name: "off", "warn" or "fail".
+    #[serde(default)]
+    pub(crate) oracles: Named<Text>,
+    /// Files to be written at the end of a run, relative to this file.
+    #[serde(default)]
+    pub(crate) report: Report,
+    /// Where runs are kept.
+    #[serde(default)]
+    pub(crate) store: Store,
+}
+
+/// A service: one that Murphy starts (`command`) or one that runs already (`upstream`).
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Service {
+    /// Program and arguments, for a service that Murphy starts: a text that is split as a shell would, or a list. May hold `{port}` and `{NAME.url}`, `{NAME.address}`, `{NAME.host}`, `{NAME.port}` of other services; `{{` and `}}` are braces.
+    pub(crate) command: Option<Words>,
+    /// Where the command is run, relative to this file.
+    pub(crate) directory: Option<Text>,
+    /// Added to the environment of the command; values may hold the same as the command.
+    pub(crate) env: Option<At<Named<Text>>>,
+    /// The port that the command listens on, if it cannot be told one.
+    pub(crate) port: Option<At<Port>>,
+    /// How long it may take to stop before it is killed.
+    pub(crate) stop_within: Option<Text>,
+    /// `host:port` of a service that runs already.
+    pub(crate) upstream: Option<Text>,
+    /// Where the proxy in front of the service listens; any free port by default.
+    pub(crate) listen: Option<Text>,
+    /// Whether calls to it are seen and can be made to fail.
+    pub(crate) proxied: Option<bool>,
+    /// A path that answers 2xx or 3xx once the service is up; by default its port is asked.
+    pub(crate) health: Option<Text>,
+    /// How long it may take to come up.
+    pub(crate) start_within: Option<Text>,
+    /// How calls to it fail, in place of `search.modes`.
+    pub(crate) modes: Option<Words>,
+}
+
+/// A test: exactly one of `command`, `request`, `grpc` and `steps`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Scenario {
+    /// A program that passes if it exits with 0: a text that is split as a shell would, or a list. May hold `{NAME.url}` and the like.
+    pub(crate) command: Option<Words>,
+    /// Where the command is run, relative to this file.
+    pub(crate) directory: Option<Text>,
+    /// Added to the environment of the command; values may hold `{NAME.url}` and the like.
+    pub(crate) env: Option<At<Named<Text>>>,
+    /// An HTTP request: method and path.
+    pub(crate) request: Option<Text>,
+    /// A gRPC call: `package.Service/Method`.
+    pub(crate) grpc: Option<Text>,
+    /// The service that is asked; for `steps`, where they do not say it themselves.
+    pub(crate) service: Option<Text>,
+    /// Headers of the request.
+    pub(crate) headers: Option<At<Named<Text>>>,
+    /// The body of the request, or the message of the gRPC call.
+    pub(crate) json: Option<At<Json>>,
+    /// The body of the request, as it is.
+    pub(crate) body: Option<Text>,
+    /// What must hold of the answer.
+    pub(crate) expect: Option<At<Expect>>,
+    /// Requests in turn.
+    pub(crate) steps: Option<At<Vec<At<Request>>>>,
+    /// How long it may take before it counts as stuck.
+    pub(crate) timeout: Option<Text>,
+}
+
+/// A request: `request` or `grpc`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Request {
+    /// An HTTP request: method and path.
+    pub(crate) request: Option<Text>,
+    /// A gRPC call: `package.Service/Method`.
+    pub(crate) grpc: Option<Text>,
+    /// The service that is asked.
+    pub(crate) service: Option<Text>,
+    /// Headers of the request.
+    pub(crate) headers: Option<At<Named<Text>>>,
+    /// The body of the request, or the message of the gRPC call.
+    pub(crate) json: Option<At<Json>>,
+    /// The body of the request, as it is.
+    pub(crate) body: Option<Text>,
+    /// What must hold of the answer.
+    pub(crate) expect: Option<At<Expect>>,
+}
+
+/// What must hold of an answer; by default its status is 2xx, or OK for gRPC.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Expect {
+    /// The statuses that are right.
+    pub(crate) status: Option<At<OneOrMany<Status>>>,
+    /// Headers that must be there with this value.
+    pub(crate) headers: Option<At<Named<Text>>>,
+    /// Values in the JSON body, by path such as `items.0.name`; `"*"` stands for anything.
+    pub(crate) json: Option<Named<At<Json>>>,
+    /// Texts that the body must contain.
+    pub(crate) contains: Option<Words>,
+    /// How long the answer may take.
+    pub(crate) within: Option<Text>,
+    /// Statuses that are right too while a fault is injected: failures that are shown honestly.
+    pub(crate) under_fault: Option<At<OneOrMany<Status>>>,
+}
+
+/// What is done around executions, without faults: commands or requests.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Steps {
+    /// Before the first execution.
+    #[serde(default)]
+    pub(crate) setup: Vec<At<Step<StepTable>>>,
+    /// Before every execution.
+    #[serde(default)]
+    pub(crate) reset: Vec<At<Step<StepTable>>>,
+    /// At the end.
+    #[serde(default)]
+    pub(crate) teardown: Vec<At<Step<StepTable>>>,
+}
+
+/// A step: exactly one of `command`, `request` and `grpc`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct StepTable {
+    /// A program that must exit with 0.
+    pub(crate) command: Option<Words>,
+    /// Where the command is run, relative to this file.
+    pub(crate) directory: Option<Text>,
+    /// Added to the environment of the command.
+    pub(crate) env: Option<At<Named<Text>>>,
+    /// An HTTP request: method and path.
+    pub(crate) request: Option<Text>,
+    /// A gRPC call: `package.Service/Method`.
+    pub(crate) grpc: Option<Text>,
+    /// The service that is asked.
+    pub(crate) service: Option<Text>,
+    /// Headers of the request.
+    pub(crate) headers: Option<At<Named<Text>>>,
+    /// The body of the request, or the message of the gRPC call.
+    pub(crate) json: Option<At<Json>>,
+    /// The body of the request, as it is.
+    pub(crate) body: Option<Text>,
+    /// What must hold of the answer.
+    pub(crate) expect: Option<At<Expect>>,
+}
+
+/// What to try, and how much of it; arguments of the command line win.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Search {
+    /// How faultloads are chosen.
+    pub(crate) strategy: Option<Text>,
+    /// How calls fail: `["500", "reset"]` or `"500,reset"`; by default what the callee's protocol can return.
+    pub(crate) modes: Option<Words>,
+    /// At most this many faults together.
+    pub(crate) max_faults: Option<Count>,
+    /// At most this many executions.
+    pub(crate) max_cases: Option<Count>,
+    /// Begin no execution after this time.
+    pub(crate) max_time: Option<Text>,
+    /// Executions under way at once.
+    pub(crate) jobs: Option<Count>,
+    /// Which faultloads come first: few faults ("bfs") or what follows from the last ("dfs").
+    #[schemars(extend("enum" = ["bfs", "dfs"]))]
+    pub(crate) order: Option<Text>,
+    /// Reductions to switch on.
+    pub(crate) reduce: Option<Words>,
+    /// Reductions to switch off.
+    pub(crate) no_reduce: Option<Words>,
+    /// Decides everything random.
+    pub(crate) seed: Option<Number>,
+    /// Make only calls fail that match one of these patterns.
+    pub(crate) only: Option<Words>,
+    /// Never make calls fail that match one of these patterns.
+    pub(crate) except: Option<Words>,
+    /// How often the scenario is run without faults, to learn what is stable.
+    pub(crate) references: Option<Count>,
+}
+
+/// How the calls that match a pattern fail.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct ModesAt {
+    /// The pattern of a point.
+    pub(crate) at: Text,
+    /// How these calls fail.
+    pub(crate) modes: Words,
+}
+
+/// What tells calls apart; each component "auto", "on" or "off".
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Identity {
+    /// The chain of calls that led to a call.
+    #[schemars(extend("enum" = ["auto", "on", "off"]))]
+    pub(crate) path: Option<Text>,
+    /// What is sent.
+    #[schemars(extend("enum" = ["auto", "on", "off"]))]
+    pub(crate) payload: Option<Text>,
+    /// The caller's completed calls.
+    #[schemars(extend("enum" = ["auto", "on", "off"]))]
+    pub(crate) predecessors: Option<Text>,
+    /// The place in the caller's code, where a client library supplies it.
+    #[schemars(extend("enum" = ["auto", "on", "off"]))]
+    pub(crate) call_site: Option<Text>,
+    /// How many equal calls went before.
+    #[schemars(extend("enum" = ["auto", "on", "off"]))]
+    pub(crate) count: Option<Text>,
+    /// Templates of paths, `{}` for a segment that varies.
+    pub(crate) paths: Option<Words>,
+    /// JSON fields and query parameters that vary and mean nothing.
+    pub(crate) mask: Option<Words>,
+}
+
+/// How calls are known to belong to an execution.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Context {
+    /// What services hand on, the most trusted first; or "none".
+    pub(crate) carriers: Option<Words>,
+    /// Whether to run one execution at a time and infer who called: "auto" where nothing is handed on.
+    #[schemars(extend("enum" = ["auto", "on", "off"]))]
+    pub(crate) solo: Option<Text>,
+    /// How long an execution may stay quiet before it counts as ended.
+    pub(crate) grace: Option<Text>,
+}
+
+/// What injected faults look like and whom they spare.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Inject {
+    /// Paths that are neither recorded nor failed.
+    pub(crate) spare: Option<Words>,
+    /// Whether the usual paths of health checks are spared as well.
+    pub(crate) spare_health_checks: Option<bool>,
+    /// Whether injected answers carry the header `murphy-fault`.
+    pub(crate) marker: Option<bool>,
+    /// What injected answers say, by status.
+    pub(crate) answers: Option<Named<Answer>>,
+}
+
+/// What an injected answer says besides its status.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Answer {
+    /// The body.
+    pub(crate) body: Option<Text>,
+    /// Headers that are sent along.
+    pub(crate) headers: Option<At<Named<Text>>>,
+}
+
+/// Files to be written at the end of a run, relative to this file.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Report {
+    /// JUnit XML.
+    pub(crate) junit: Option<Text>,
+    /// The result as one JSON object.
+    pub(crate) json: Option<Text>,
+    /// Markdown, for the summary of a CI job.
+    pub(crate) markdown: Option<Text>,
+    /// Everything that happened, one JSON object per line.
+    pub(crate) events: Option<Text>,
+}
+
+/// Where runs are kept.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Store {
+    /// The folder, relative to this file.
+    pub(crate) directory: Option<Text>,
+    /// How many runs are kept.
+    pub(crate) keep: Option<Count>,
+}

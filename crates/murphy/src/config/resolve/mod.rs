@@ -1,0 +1,80 @@
+//! From what was written to what is meant.
+//!
+//! Owns every check that needs more than one key, one module per part of the
+//! file. All parts are looked at before giving up, so that several mistakes
+//! are told at once.
+
+mod checker;
+mod outputs;
+mod requests;
+mod scenarios;
+mod search;
+mod services;
+mod traffic;
+
+use murphy_campaign::live::spec::SystemSpec;
+
+use super::Config;
+use super::file::File;
+use super::raw::{Root, Words};
+use crate::usage::Usage;
+use checker::Checker;
+
+/// The configuration, or all that is wrong with it.
+pub(super) fn resolve(file: File, mut raw: Root) -> Result<Config, Vec<Usage>> {
+    let names = raw.services.0.iter().map(|(name, _)| name.value.clone());
+    let checker = &mut Checker::new(&file, names.collect());
+    if raw.services.0.is_empty() {
+        return Err(vec![no_service(&file)]);
+    }
+    let of_services = modes_of_services(&mut raw);
+    let modes = search::modes(checker, raw.search.modes.take(), of_services, raw.modes);
+    let system = SystemSpec {
+        services: services::services(checker, raw.services.0),
+        setup: scenarios::steps(checker, raw.steps.setup),
+        reset: scenarios::steps(checker, raw.steps.reset),
+        teardown: scenarios::steps(checker, raw.steps.teardown),
+    };
+    let scenarios = scenarios::scenarios(checker, raw.scenario.0);
+    let search = search::search(checker, raw.search);
+    let identity = traffic::identity(checker, raw.identity);
+    let context = traffic::context(checker, &raw.context);
+    let proxy = traffic::proxy(checker, raw.context.carriers, raw.inject);
+    let oracles = outputs::oracles(checker, raw.oracles);
+    let reports = outputs::reports(checker, raw.report);
+    let store = outputs::store(checker, raw.store);
+    if !checker.is_content() {
+        let checker = std::mem::replace(checker, Checker::new(&file, Vec::new()));
+        return Err(checker.into_problems());
+    }
+    Ok(Config {
+        system,
+        scenarios,
+        modes,
+        search,
+        identity,
+        context,
+        proxy,
+        oracles,
+        reports,
+        store,
+        file,
+    })
+}
+
+fn modes_of_services(raw: &mut Root) -> Vec<(String, Words)> {
+    let services = raw.services.0.iter_mut();
+    let modes =
+        services.filter_map(|(name, service)| Some((name.value.clone(), service.modes.take()?)));
+    modes.collect()
+}
+
+fn no_service(file: &File) -> Usage {
+    let end = file.text().trim_end().len();
+    file.refusal(
+        &(end..end),
+        "the file names no service",
+        "nothing to test so far",
+    )
+    .hint("add `[services.NAME]` with `upstream = \"127.0.0.1:5001\"` or `command = \"…\"`")
+}

@@ -1,0 +1,294 @@
+//! A user's own system, as `murphy.toml` and the arguments describe it.
+//!
+//! Owns which of the two counts where both speak (what was typed), and the way
+//! from there to a world that is up. Running campaigns in it is for the
+//! commands.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use murphy_campaign::live::spec::{ScenarioSpec, ServiceSpec, Source};
+use murphy_campaign::live::{Correlation, LiveOptions, LiveWorld, Wanted};
+use murphy_campaign::{BrokenWorld, IdentityChoice, Settings as Campaign, StrategyKind};
+use murphy_model::{Identity, Mode, nearest};
+use murphy_search::{Filter, ModeRules, Modes, Options, Order};
+
+use crate::args::{CampaignArgs, DEFAULT_MODES, OrderArg, ProjectArgs, SearchArgs, StrategyArg};
+use crate::config::{Config, IdentityRules, Switch};
+use crate::context::Context;
+use crate::error::Error;
+use crate::output;
+use crate::settings::{search_words, SearchWords};
+use crate::usage::Usage;
+
+/// What gRPC callees can really answer with, where nothing else is asked for.
+const GRPC_MODES: &str =
+    "grpc:UNAVAILABLE,grpc:INTERNAL,grpc:DEADLINE_EXCEEDED,grpc:RESOURCE_EXHAUSTED";
+
+/// A user's own system.
+pub(crate) struct Project {
+    pub(crate) config: Config,
+    /// The scenarios that are meant, at least one.
+    pub(crate) scenarios: Vec<ScenarioSpec>,
+    /// The test that was typed instead of them; empty if none was.
+    pub(crate) command: Vec<String>,
+}
+
+impl Project {
+    /// What the arguments mean.
+    pub(crate) fn open(args: &ProjectArgs, context: &Context) -> Result<Self, Error> {
+        let directory = context.directory();
+        let variables = |name: &str| context.variable(name);
+        let config = Config::load(args.config.as_deref(), &directory, &variables);
+        let mut config = config.map_err(Error::Config)?;
+        if !args.command.is_empty() {
+            config = config.default_for_command(args.command.clone(), directory);
+        }
+        let scenarios = scenarios(&config, &args.scenario)?;
+        Ok(Project {
+            config,
+            scenarios,
+            command: args.command.clone(),
+        })
+    }
+
+    /// Murphy's own directory.
+    pub(crate) fn state(&self) -> &Path {
+        &self.config.store.directory
+    }
+
+    /// Where known findings are.
+    pub(crate) fn baseline(&self, given: Option<&Path>) -> PathBuf {
+        let beside = || self.config.file.directory().join(murphy_campaign::baseline::FILE);
+        given.map_or_else(beside, Path::to_owned)
+    }
+
+    /// A campaign on one of the scenarios.
+    pub(crate) fn campaign(
+        &self,
+        scenario: &ScenarioSpec,
+        search: &SearchArgs,
+        args: Option<&CampaignArgs>,
+    ) -> Result<Campaign, Error> {
+        let rules = &self.config.search;
+        let words = search_words(search)?;
+        let modes = self.modes(&words);
+        let strategy = args.and_then(|args| args.strategy).or(rules.strategy);
+        Ok(Campaign {
+            scenario: scenario.name.clone(),
+            strategy: match strategy {
+                None | Some(StrategyArg::Tree) => StrategyKind::Tree,
+                Some(StrategyArg::Random) => StrategyKind::Random,
+            },
+            modes: mode_names(&modes),
+            options: self.options(modes, words),
+            seed: search.seed.or(rules.seed).unwrap_or(0),
+            jobs: self.jobs(search),
+            max_time: self.max_time(search)?,
+            audit: args.and_then(|args| args.audit),
+            references: rules.references,
+            identity: identity(&self.config.identity),
+            oracles: self.oracles()?,
+        })
+    }
+
+    /// How many executions are wanted at once.
+    pub(crate) fn jobs(&self, search: &SearchArgs) -> u32 {
+        let written = self.config.search.jobs.and_then(|jobs| u32::try_from(jobs).ok());
+        search.jobs.or(written).unwrap_or(1)
+    }
+
+    fn max_time(&self, search: &SearchArgs) -> Result<Option<Duration>, Usage> {
+        let typed = search.max_time.as_deref().map(crate::settings::time);
+        Ok(typed.transpose()?.or(self.config.search.max_time))
+    }
+
+    /// What was typed counts for all calls; the file may say more exactly.
+    fn modes(&self, words: &SearchWords) -> ModeRules {
+        let parsed = |list: &str| Mode::parse_list(list).expect("our own defaults");
+        if let Some(typed) = &words.modes {
+            return ModeRules {
+                http: typed.iter().copied().filter(is_for_http).collect(),
+                grpc: typed.clone(),
+                ..ModeRules::default()
+            };
+        }
+        let rules = &self.config.modes;
+        let usual = |default: &str| rules.usual.clone().unwrap_or_else(|| parsed(default));
+        ModeRules {
+            calls: rules.calls.clone(),
+            services: rules.services.clone(),
+            http: usual(DEFAULT_MODES).into_iter().filter(is_for_http).collect(),
+            grpc: usual(GRPC_MODES),
+        }
+    }
+
+    fn options(&self, modes: ModeRules, words: SearchWords) -> Options {
+        let rules = &self.config.search;
+        let mut options = Options::new(Modes::ByRule(modes));
+        options.reduce.extend(&rules.reduce);
+        for reduction in &rules.no_reduce {
+            options.reduce.remove(reduction);
+        }
+        options.reduce.extend(words.reduce);
+        for reduction in &words.no_reduce {
+            options.reduce.remove(reduction);
+        }
+        options.order = match words.order.or(rules.order) {
+            None | Some(OrderArg::Bfs) => Order::BreadthFirst,
+            Some(OrderArg::Dfs) => Order::DepthFirst,
+        };
+        options.max_faults = words.max_faults.or(rules.max_faults);
+        options.max_cases = words.max_cases.or(rules.max_cases);
+        options.filter = match words.filter == Filter::default() {
+            true => rules.filter.clone(),
+            false => words.filter,
+        };
+        options
+    }
+
+    fn oracles(&self) -> Result<murphy_oracle::Settings, Usage> {
+        let mut settings = murphy_oracle::Settings::default();
+        for rule in &self.config.oracles {
+            let oracle = rule.name.parse().map_err(|error| {
+                let refused: &murphy_oracle::UnknownOracle = &error;
+                self.config
+                    .refusal(&rule.place, &refused.to_string(), "not an oracle")
+            })?;
+            settings.levels.insert(oracle, rule.level.into());
+        }
+        Ok(settings)
+    }
+
+    /// Brings the system up for a scenario and finds out how its calls are
+    /// told apart; says what there is to say about it.
+    pub(crate) async fn bring_up(
+        &self,
+        scenario: &ScenarioSpec,
+        jobs: u32,
+        name: &str,
+    ) -> Result<(LiveWorld, Correlation), BrokenWorld> {
+        let rules = &self.config.context;
+        let options = LiveOptions {
+            workers: jobs,
+            proxy: self.config.proxy.clone(),
+            state: self.state().to_owned(),
+            campaign: name.to_owned(),
+            ..LiveOptions::default()
+        };
+        let wanted = Wanted {
+            solo: match rules.solo {
+                Switch::Auto => None,
+                Switch::On => Some(true),
+                Switch::Off => Some(false),
+            },
+            grace: rules.grace,
+        };
+        let system = self.config.system.clone();
+        let started = LiveWorld::start_correlated(system, scenario.clone(), options, wanted);
+        let (world, correlation) = started.await?;
+        for cleaned in world.cleaned_up() {
+            output::say(format_args!("note: {cleaned}"));
+        }
+        say_if_solo(&correlation, jobs);
+        Ok((world, correlation))
+    }
+
+    /// The versions of the services, as far as they can be told.
+    pub(crate) fn versions(&self) -> murphy_campaign::since::Versions {
+        let services = self.config.system.services.iter();
+        let version = |service: &ServiceSpec| {
+            let digest = match &service.source {
+                Source::Managed(managed) => crate::versions::of(managed),
+                Source::Running { .. } => return None,
+            };
+            Some((service.name.clone(), digest))
+        };
+        services.filter_map(version).collect()
+    }
+}
+
+fn say_if_solo(correlation: &Correlation, jobs: u32) {
+    if !correlation.solo || correlation.lost.is_empty() {
+        return;
+    }
+    let mut callees: Vec<String> = correlation
+        .lost
+        .iter()
+        .map(|point| point.frame().destination.to_string())
+        .collect();
+    callees.dedup();
+    let at_once = match jobs {
+        1 => "",
+        _ => ", so `--jobs` counts as 1",
+    };
+    output::say(format_args!(
+        "note: no trace context arrives with the calls to {}: one execution runs at a time{at_once} (`murphy doctor` tells more)",
+        callees.join(", ")
+    ));
+}
+
+fn is_for_http(mode: &Mode) -> bool {
+    mode.fits(murphy_model::Protocol::Http)
+}
+
+/// All that calls may fail with, as it is reported.
+fn mode_names(rules: &ModeRules) -> Vec<String> {
+    let particular = rules.calls.iter().map(|(_, modes)| modes);
+    let lists = [&rules.http].into_iter().chain(particular).chain(rules.services.values());
+    let mut names: Vec<String> = Vec::new();
+    for mode in lists.flatten() {
+        let name = mode.to_string();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// What is not left to be found out is as it is set.
+fn identity(rules: &IdentityRules) -> IdentityChoice {
+    let usual = Identity::default();
+    let on = |switch: Switch, usual: bool| match switch {
+        Switch::Auto => usual,
+        Switch::On => true,
+        Switch::Off => false,
+    };
+    let start = Identity {
+        path: on(rules.path, usual.path),
+        payload: on(rules.payload, usual.payload),
+        predecessors: on(rules.predecessors, usual.predecessors),
+        call_site: on(rules.call_site, usual.call_site),
+        count: on(rules.count, usual.count),
+        templates: rules.templates.clone(),
+        masked: rules.masked.clone(),
+    };
+    IdentityChoice::Auto(start)
+}
+
+fn scenarios(config: &Config, names: &[String]) -> Result<Vec<ScenarioSpec>, Usage> {
+    if config.scenarios.is_empty() {
+        return Err(
+            Usage::new(format!("{} has no scenario", config.file.shown())).hint(
+                "give the test after `--`, as in `murphy run -- pytest -q`, or write a `[scenario.NAME]`",
+            ),
+        );
+    }
+    if names.is_empty() {
+        return Ok(config.scenarios.clone());
+    }
+    let known = || config.scenarios.iter().map(|scenario| scenario.name.as_str());
+    let named = |name: &String| {
+        let found = config.scenarios.iter().find(|scenario| scenario.name == *name);
+        found.cloned().ok_or_else(|| {
+            let hint = match nearest(name, known()) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
+            };
+            Usage::new(format!("there is no scenario `{name}`"))
+                .at("--scenario", name, name, "not in the file")
+                .hint(hint)
+        })
+    };
+    names.iter().map(named).collect()
+}
