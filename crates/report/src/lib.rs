@@ -1,16 +1,23 @@
 //! What people and programs get to read of a campaign.
 //!
 //! One [`Summary`], one module per format: [`terminal`] for people, [`json`]
-//! for programs; an [`Explained`] faultload likewise. Everything is written to
-//! the writer that is given. Styled text holds ANSI sequences; taking them out
+//! for programs, [`junit`] and [`markdown`] for what shows the results of a
+//! build; an [`Explained`] faultload likewise. Everything is written to the
+//! writer that is given; what a system under test said goes through [`redact`]
+//! before. Styled text holds ANSI sequences; taking them out
 //! where they do not belong is the writer's job (`anstream`).
 
 mod explained;
 pub mod json;
+pub mod junit;
+mod label;
+pub mod markdown;
+mod number;
 pub mod redact;
 pub mod shell;
 mod summary;
 pub mod terminal;
+mod wording;
 
 pub use explained::{Explained, Fate, Meaning};
-pub use summary::{Summary, Timing};
+pub use summary::{Case, Known, Summary, Timing};

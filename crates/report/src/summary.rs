@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use murphy_model::{Certificate, EdgeProfile, Finding, Point, Trace};
+use murphy_model::{Certificate, EdgeProfile, Faultload, Finding, Point, Trace, Verdict};
 
 /// All that is reported of a campaign.
 #[derive(Clone, Debug)]
@@ -36,9 +36,62 @@ pub struct Summary {
     pub profile: Vec<EdgeProfile>,
     /// The command that explains a faultload, without the faultload.
     pub explain_command: String,
-    /// The command that replays a finding, without the finding's name; `None`
-    /// if nothing was stored to replay.
+    /// The command that replays a finding, without its id, if there is one.
     pub replay_command: Option<String>,
+    /// Every execution that counted, in order; empty where they are not kept.
+    pub cases: Vec<Case>,
+    /// What a baseline says of the findings, if there is one.
+    pub known: Option<Known>,
+}
+
+impl Summary {
+    /// The findings that the baseline does not excuse.
+    pub fn news(&self) -> impl Iterator<Item = &Finding> {
+        let excused = |finding: &&Finding| self.excuse(&finding.id).is_none();
+        self.findings.iter().filter(excused)
+    }
+
+    /// Why a finding may stay, if the baseline says so.
+    pub fn excuse(&self, id: &str) -> Option<&str> {
+        let known = self.known.as_ref()?;
+        known.reasons.get(id).map(String::as_str)
+    }
+
+    /// The command that replays a finding.
+    pub(crate) fn replay(&self, finding: &Finding) -> Option<String> {
+        let command = self.replay_command.as_ref()?;
+        Some(format!("{command} {}", crate::shell::quoted(&finding.id)))
+    }
+}
+
+/// One execution, as reports list it.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Its number, from 1.
+    pub number: usize,
+    /// What was to fail.
+    pub faultload: Faultload,
+    /// What came of it.
+    pub verdict: Verdict,
+    /// How long the scenario took.
+    pub took: Duration,
+    /// The findings that it shows, by id.
+    pub findings: Vec<String>,
+    /// What the scenario printed, if that was kept.
+    pub output: Option<String>,
+}
+
+/// What a baseline says of the findings of a campaign.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// The baseline's file.
+    pub file: String,
+    /// The findings that may stay and why, by id.
+    pub reasons: BTreeMap<String, String>,
+    /// Findings that are known but should be gone by now, by id.
+    pub expired: Vec<String>,
+    /// Entries for bugs that were not found any more, by id.
+    pub stale: Vec<String>,
 }
 
 /// How long a campaign took.

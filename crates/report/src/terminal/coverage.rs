@@ -2,13 +2,14 @@
 
 use std::io::{self, Write};
 
-use murphy_model::{Audit, Certificate, Flag, Incomplete, Point};
+use murphy_model::{Audit, Certificate, Flag};
 
 use super::heading;
 use super::label::Labels;
 use super::number::{counted, grouped, span};
 use super::style::{BAD, CAREFUL, GOOD, QUIET, TITLE};
 use crate::Summary;
+use crate::wording::{self, Claim};
 
 /// More examples of the same thing than this tell nothing new.
 const MOST_EXAMPLES: usize = 5;
@@ -71,27 +72,12 @@ fn explored(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Rows of policy and number of faultloads: of the whole space where that is
-/// known, of those looked at otherwise.
 fn skipped(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    let certificate = &summary.certificate;
-    let (title, mut rows): (&str, Vec<(&str, String)>) = match &certificate.skips {
-        Some(skips) => {
-            let rows = skips.by_policy.iter();
-            (
-                "Skipped",
-                rows.map(|(policy, n)| (*policy, grouped(n))).collect(),
-            )
-        }
-        None => {
-            let rows = certificate.pruned.iter();
-            (
-                "Skipped, of those looked at",
-                rows.map(|(policy, n)| (*policy, grouped(n))).collect(),
-            )
-        }
+    let (all, rows) = wording::skipped(&summary.certificate);
+    let title = match all {
+        true => "Skipped",
+        false => "Skipped, of those looked at",
     };
-    rows.retain(|(_, number)| number != "0");
     if rows.is_empty() {
         return Ok(());
     }
@@ -116,59 +102,14 @@ fn skipped(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn certificate(certificate: &Certificate, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out)?;
-    if certificate.points == 0 {
-        return writeln!(
-            out,
-            "{CAREFUL}Nothing to inject:{CAREFUL:#} no call can be made to fail."
-        );
-    }
-    let Some(incomplete) = &certificate.incomplete else {
-        return complete(certificate, out);
-    };
-    let why = match incomplete {
-        Incomplete::Cases { waiting } => format!(
-            "the allowed executions are used up; {} not looked at",
-            waiting_text(*waiting)
-        ),
-        Incomplete::Stopped { waiting } => {
-            format!("it was stopped; {} not looked at", waiting_text(*waiting))
-        }
-        Incomplete::Sampling => {
-            "faultloads were drawn at random; nothing is claimed about the rest".to_owned()
-        }
-        Incomplete::Nondeterminism => {
-            "the system contradicted itself, so what was skipped may not be redundant".to_owned()
-        }
-        Incomplete::BoundDepthFirst => {
-            "depth first, a call may be come by with more faults than needed, so the bound may have cut off cases; use --order bfs".to_owned()
-        }
-        Incomplete::Audit => {
-            "skipped faultloads that were run after all did not go as predicted".to_owned()
-        }
-    };
-    writeln!(out, "{CAREFUL}Not complete:{CAREFUL:#} {why}.")
-}
-
-fn waiting_text(waiting: usize) -> String {
-    let verb = if waiting == 1 { "was" } else { "were" };
-    format!("{} {verb}", counted(waiting, "faultload"))
-}
-
-fn complete(certificate: &Certificate, out: &mut dyn Write) -> io::Result<()> {
-    let which = match certificate.bound {
-        Some(most) => format!("every faultload of at most {}", counted(most, "fault")),
-        None => "every faultload".to_owned(),
-    };
-    write!(
-        out,
-        "{GOOD}Complete:{GOOD:#} {which} over these calls was run or shown to be redundant"
-    )?;
-    if certificate.assumptions.is_empty() {
+    let claim = Claim::of(certificate);
+    let colour = if claim.complete { GOOD } else { CAREFUL };
+    write!(out, "\n{colour}{}:{colour:#} {}", claim.title, claim.text)?;
+    if claim.assumptions.is_empty() {
         return writeln!(out, ".");
     }
     writeln!(out, ", assuming that")?;
-    for assumption in &certificate.assumptions {
+    for assumption in claim.assumptions {
         writeln!(out, "  - {assumption}")?;
     }
     Ok(())
@@ -180,30 +121,13 @@ fn flags(flags: &[Flag], labels: &Labels, out: &mut dyn Write) -> io::Result<()>
     }
     heading("Warnings", out)?;
     for flag in flags.iter().take(MOST_EXAMPLES) {
-        writeln!(out, "  {CAREFUL}!{CAREFUL:#} {}", flag_text(flag, labels))?;
+        writeln!(
+            out,
+            "  {CAREFUL}!{CAREFUL:#} {}",
+            wording::flag(flag, labels)
+        )?;
     }
     more(flags.len(), out)
-}
-
-fn flag_text(flag: &Flag, labels: &Labels) -> String {
-    let who = |at: &Option<Point>| match at {
-        Some(point) => format!("`{}`", labels.point(point)),
-        None => "the scenario".to_owned(),
-    };
-    match flag {
-        Flag::Nondeterminism { at, first, second } => format!(
-            "{} did different things in the same circumstances (executions {first} and {second})",
-            who(at)
-        ),
-        Flag::Unexplained { at, first, second } => format!(
-            "{} did something else although none of its calls failed differently (executions {first} and {second})",
-            who(at)
-        ),
-        Flag::Ambiguous { at, execution } => format!(
-            "`{}` stood for several calls of execution {execution}; a fault cannot be aimed at one of them",
-            labels.point(at)
-        ),
-    }
 }
 
 fn audit(audit: &Audit, out: &mut dyn Write) -> io::Result<()> {

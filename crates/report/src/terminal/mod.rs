@@ -8,14 +8,12 @@ mod calls;
 mod coverage;
 mod explained;
 mod findings;
-mod label;
-mod number;
 mod profile;
 mod style;
 
 use std::io::{self, Write};
 
-use crate::{Explained, Summary};
+use crate::{Explained, Summary, label, number};
 use label::Labels;
 use style::TITLE;
 

@@ -1,0 +1,249 @@
+//! Markdown, for the summary of a CI job or a comment on a change.
+//!
+//! Owns what is told and in which order: the verdict first, the findings with
+//! how to replay them, how much was covered; what only the curious read is
+//! folded away. Everything that others wrote is escaped, see [`escape`].
+
+mod escape;
+
+use std::io::{self, Write};
+
+use murphy_model::{Finding, Verdict};
+
+use crate::label::Labels;
+use crate::number::{counted, grouped, span};
+use crate::wording::{self, Claim};
+use crate::{Case, Summary};
+use escape::{block, cell_code, code, text};
+
+/// More failing executions than this bury the rest, and job summaries have a
+/// limit.
+const MOST_CASES: usize = 50;
+
+/// Lines shown of what a failing execution printed: the last ones.
+const MOST_LINES: usize = 20;
+
+/// Writes the summary of a campaign.
+pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let labels = Labels::new(&summary.points);
+    verdict(summary, out)?;
+    findings(summary, &labels, out)?;
+    coverage(summary, out)?;
+    skipped(summary, out)?;
+    doubts(summary, &labels, out)?;
+    failing_cases(summary, &labels, out)
+}
+
+fn verdict(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let all = summary.findings.len();
+    let news = summary.news().count();
+    let executions = counted(summary.certificate.explored, "execution");
+    let found = match (news, all - news) {
+        (0, 0) => "✅ no findings".to_owned(),
+        (0, known) => format!("✅ no new findings, {} known", grouped(known)),
+        (new, 0) => format!("❌ {}", counted(new, "finding")),
+        (new, known) => format!(
+            "❌ {}, {} known",
+            counted(new, "new finding"),
+            grouped(known)
+        ),
+    };
+    let scenario = text(&summary.scenario);
+    writeln!(out, "## Murphy: {scenario}: {found} in {executions}\n")?;
+    let claim = Claim::of(&summary.certificate);
+    writeln!(out, "**{}:** {}.", claim.title, text(&claim.text))
+}
+
+fn findings(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
+    if summary.findings.is_empty() {
+        return stale(summary, out);
+    }
+    writeln!(out, "\n### Findings\n")?;
+    writeln!(
+        out,
+        "| finding | what is wrong | smallest faultload | replay |"
+    )?;
+    writeln!(out, "| --- | --- | --- | --- |")?;
+    for finding in &summary.findings {
+        let smallest = match finding.faultload.is_empty() {
+            true => "none".to_owned(),
+            false => cell_code(&labels.faultload(&finding.faultload)),
+        };
+        let replay = summary.replay(finding).map(|replay| cell_code(&replay));
+        writeln!(
+            out,
+            "| {} {}{} | {} | {smallest} | {} |",
+            cell_code(&finding.id),
+            finding.class.name(),
+            standing(finding, summary),
+            text(&finding.summary),
+            replay.unwrap_or_default()
+        )?;
+    }
+    stale(summary, out)
+}
+
+/// What the baseline says of a finding.
+fn standing(finding: &Finding, summary: &Summary) -> String {
+    let Some(known) = &summary.known else {
+        return String::new();
+    };
+    match summary.excuse(&finding.id) {
+        Some(reason) => format!("<br>known: {}", text(reason)),
+        None if known.expired.contains(&finding.id) => "<br>**known, but expired**".to_owned(),
+        None => "<br>**new**".to_owned(),
+    }
+}
+
+fn stale(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let Some(known) = summary
+        .known
+        .as_ref()
+        .filter(|known| !known.stale.is_empty())
+    else {
+        return Ok(());
+    };
+    let ids: Vec<String> = known.stale.iter().map(|id| code(id)).collect();
+    writeln!(
+        out,
+        "\nNot found any more, and can go from {}: {}",
+        code(&known.file),
+        ids.join(", ")
+    )
+}
+
+fn coverage(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let certificate = &summary.certificate;
+    let mut rows = vec![
+        ("executions", grouped(certificate.explored)),
+        ("of them failed", grouped(summary.failed_executions)),
+        (
+            "of them a planned fault never struck",
+            grouped(certificate.not_exercised),
+        ),
+        ("calls that can fail", grouped(certificate.points)),
+        (
+            "of them only made after a failure",
+            grouped(certificate.conditional),
+        ),
+        ("faultloads over these calls", grouped(&certificate.space)),
+    ];
+    if let Some(skips) = &certificate.skips {
+        rows.push(("of them possible", grouped(&skips.possible)));
+    }
+    if let Some(audit) = &certificate.audit {
+        let agreed = format!("{} of {}", grouped(audit.agreed), grouped(audit.sampled));
+        rows.push(("skipped ones that went as predicted when run", agreed));
+    }
+    rows.extend([
+        ("modes", text(&summary.modes.join(", "))),
+        ("strategy", summary.strategy.to_owned()),
+        ("seed", summary.seed.to_string()),
+        ("took", span(summary.timing.total)),
+    ]);
+    writeln!(out, "\n### Coverage\n\n| | |\n| --- | ---: |")?;
+    for (what, value) in rows {
+        writeln!(out, "| {what} | {value} |")?;
+    }
+    Ok(())
+}
+
+fn skipped(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let (all, rows) = wording::skipped(&summary.certificate);
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let title = match all {
+        true => "What was skipped, and why",
+        false => "What was skipped of the faultloads looked at, and why",
+    };
+    folded(title, out, |out| {
+        writeln!(out, "| policy | faultloads | why they need not be run |")?;
+        writeln!(out, "| --- | ---: | --- |")?;
+        for (policy, number) in &rows {
+            let why = summary.reasons.get(policy).copied().unwrap_or_default();
+            writeln!(out, "| {policy} | {number} | {} |", text(why))?;
+        }
+        Ok(())
+    })
+}
+
+/// What the claim rests on, and what speaks against it.
+fn doubts(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
+    let certificate = &summary.certificate;
+    list("Assumptions", &certificate.assumptions, out)?;
+    let flags = certificate.flags.iter();
+    let flags: Vec<String> = flags.map(|flag| wording::flag(flag, labels)).collect();
+    list("Warnings", &flags, out)?;
+    let disagreed = certificate.audit.as_ref().map(|audit| &*audit.disagreed);
+    list(
+        "Skipped, and did not go as predicted when run",
+        disagreed.unwrap_or(&[]),
+        out,
+    )
+}
+
+fn list(title: &str, sentences: &[String], out: &mut dyn Write) -> io::Result<()> {
+    if sentences.is_empty() {
+        return Ok(());
+    }
+    folded(title, out, |out| {
+        for sentence in sentences {
+            writeln!(out, "- {}", text(sentence))?;
+        }
+        Ok(())
+    })
+}
+
+fn failing_cases(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
+    let fails = |case: &&Case| case.verdict.is_failure() || !case.findings.is_empty();
+    let failing: Vec<&Case> = summary.cases.iter().filter(fails).collect();
+    if failing.is_empty() {
+        return Ok(());
+    }
+    folded("Failing executions", out, |out| {
+        for case in failing.iter().take(MOST_CASES) {
+            failing_case(case, labels, out)?;
+        }
+        match failing.len().saturating_sub(MOST_CASES) {
+            0 => Ok(()),
+            more => writeln!(out, "… and {} more", grouped(more)),
+        }
+    })
+}
+
+fn failing_case(case: &Case, labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
+    let faultload = match case.faultload.is_empty() {
+        true => "without faults".to_owned(),
+        false => code(&labels.faultload(&case.faultload)),
+    };
+    let ids: Vec<String> = case.findings.iter().map(|id| code(id)).collect();
+    writeln!(out, "**{}** {faultload} {}\n", case.number, ids.join(" "))?;
+    if let Verdict::Failed { why } = &case.verdict {
+        writeln!(out, "{}\n", block(why))?;
+    }
+    match &case.output {
+        Some(output) => writeln!(out, "{}\n", block(last_lines(output))),
+        None => Ok(()),
+    }
+}
+
+fn last_lines(output: &str) -> &str {
+    let output = output.trim_end();
+    let mut ends = output.rmatch_indices('\n').map(|(at, _)| at + 1);
+    &output[ends.nth(MOST_LINES - 1).unwrap_or(0)..]
+}
+
+/// A part that is folded away. Renderers want blank lines around what is
+/// Markdown inside of HTML.
+fn folded(
+    title: &str,
+    out: &mut dyn Write,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut inside = Vec::new();
+    content(&mut inside)?;
+    writeln!(out, "\n<details><summary>{title}</summary>\n")?;
+    out.write_all(inside.trim_ascii_end())?;
+    writeln!(out, "\n\n</details>")
+}

@@ -1,0 +1,124 @@
+//! Sentences that several formats use, without any markup.
+//!
+//! Owns how a certificate and its doubts are put into words, so that a
+//! terminal and a job summary claim the same.
+
+use murphy_model::{Certificate, Flag, Incomplete, Point};
+
+use crate::label::Labels;
+use crate::number::{counted, grouped};
+
+/// What a certificate claims.
+pub(crate) struct Claim<'c> {
+    /// Whether everything was covered.
+    pub(crate) complete: bool,
+    /// One or two words for it.
+    pub(crate) title: &'static str,
+    /// What is claimed, without a full stop.
+    pub(crate) text: String,
+    /// Under which assumptions.
+    pub(crate) assumptions: &'c [String],
+}
+
+impl<'c> Claim<'c> {
+    pub(crate) fn of(certificate: &'c Certificate) -> Self {
+        if certificate.points == 0 {
+            return Claim {
+                complete: false,
+                title: "Nothing to inject",
+                text: "no call can be made to fail".to_owned(),
+                assumptions: &[],
+            };
+        }
+        match &certificate.incomplete {
+            None => Claim {
+                complete: true,
+                title: "Complete",
+                text: covered(certificate.bound),
+                assumptions: &certificate.assumptions,
+            },
+            Some(incomplete) => Claim {
+                complete: false,
+                title: "Not complete",
+                text: why_not(incomplete),
+                assumptions: &[],
+            },
+        }
+    }
+}
+
+fn covered(bound: Option<usize>) -> String {
+    let which = match bound {
+        Some(most) => format!("every faultload of at most {}", counted(most, "fault")),
+        None => "every faultload".to_owned(),
+    };
+    format!("{which} over these calls was run or shown to be redundant")
+}
+
+fn why_not(incomplete: &Incomplete) -> String {
+    match incomplete {
+        Incomplete::Cases { waiting } => format!(
+            "the allowed executions are used up; {} not looked at",
+            waiting_text(*waiting)
+        ),
+        Incomplete::Stopped { waiting } => {
+            format!("it was stopped; {} not looked at", waiting_text(*waiting))
+        }
+        Incomplete::Sampling => {
+            "faultloads were drawn at random; nothing is claimed about the rest".to_owned()
+        }
+        Incomplete::Nondeterminism => {
+            "the system contradicted itself, so what was skipped may not be redundant".to_owned()
+        }
+        Incomplete::BoundDepthFirst => {
+            "depth first, a call may be come by with more faults than needed, so the bound may have cut off cases; use --order bfs".to_owned()
+        }
+        Incomplete::Audit => {
+            "skipped faultloads that were run after all did not go as predicted".to_owned()
+        }
+    }
+}
+
+fn waiting_text(waiting: usize) -> String {
+    let verb = if waiting == 1 { "was" } else { "were" };
+    format!("{} {verb}", counted(waiting, "faultload"))
+}
+
+/// Rows of policy and number of faultloads, and whether they are of the whole
+/// space (or, where that is not known, of those looked at).
+pub(crate) fn skipped(certificate: &Certificate) -> (bool, Vec<(&'static str, String)>) {
+    let mut rows: Vec<(&str, String)> = match &certificate.skips {
+        Some(skips) => {
+            let rows = skips.by_policy.iter();
+            rows.map(|(policy, n)| (*policy, grouped(n))).collect()
+        }
+        None => {
+            let rows = certificate.pruned.iter();
+            rows.map(|(policy, n)| (*policy, grouped(n))).collect()
+        }
+    };
+    rows.retain(|(_, number)| number != "0");
+    (certificate.skips.is_some(), rows)
+}
+
+/// What was seen that speaks against the assumptions.
+pub(crate) fn flag(flag: &Flag, labels: &Labels) -> String {
+    let who = |at: &Option<Point>| match at {
+        Some(point) => format!("`{}`", labels.point(point)),
+        None => "the scenario".to_owned(),
+    };
+    match flag {
+        Flag::Nondeterminism { at, first, second } => format!(
+            "{} did different things in the same circumstances (executions {first} and {second})",
+            who(at)
+        ),
+        Flag::Unexplained { at, first, second } => format!(
+            "{} did something else although none of its calls failed differently (executions {first} and {second})",
+            who(at)
+        ),
+        Flag::Ambiguous { at, execution } => format!(
+            "`{}` stood for several calls of execution {execution}; a fault cannot be aimed at one of them",
+            labels.point(at)
+        ),
+    }
+}

@@ -1,0 +1,248 @@
+//! What JUnit and Markdown show of a campaign, word for word.
+//!
+//! The campaign has a bit of everything: a new finding and a known one, a case
+//! that was not exercised, texts that mean something in XML or Markdown, and a
+//! secret that must not get through.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use murphy_model::{
+    Audit, BugClass, Certificate, Fault, Faultload, Finding, Flag, Incomplete, Point, Skips, Trace,
+    Verdict,
+};
+use murphy_report::{Case, Known, Summary, Timing, junit, markdown};
+use quick_junit::{Report, TestCaseStatus};
+
+const CART: &str = "shop POST /checkout > cart GET /cart|all";
+const PAY: &str = "shop POST /checkout > pay POST /pay";
+const BODY: &str = "{body=00000000000000000000000000000001}";
+
+fn point(text: &str) -> Point {
+    format!("{text} {BODY}").parse().unwrap()
+}
+
+fn fault(text: &str, mode: &str) -> Fault {
+    Fault::at(point(text), mode.parse().unwrap())
+}
+
+fn faultload(faults: &[(&str, &str)]) -> Faultload {
+    let faults = faults.iter().map(|(point, mode)| fault(point, mode));
+    Faultload::new(faults).unwrap()
+}
+
+fn finding(id: &str, summary: &str, faultload: Faultload) -> Finding {
+    Finding {
+        id: id.to_owned(),
+        class: BugClass::NoHandling,
+        oracle: "scenario",
+        faultload,
+        summary: summary.to_owned(),
+        execution: 2,
+        seen: 2,
+        also: Vec::new(),
+    }
+}
+
+fn case(number: usize, faults: &[(&str, &str)], verdict: Verdict, findings: &[&str]) -> Case {
+    Case {
+        number,
+        faultload: faultload(faults),
+        verdict,
+        took: Duration::from_millis(12),
+        findings: findings.iter().map(|id| (*id).to_owned()).collect(),
+        output: None,
+    }
+}
+
+fn failed(why: &str) -> Verdict {
+    Verdict::Failed {
+        why: why.to_owned(),
+    }
+}
+
+fn certificate() -> Certificate {
+    Certificate {
+        points: 2,
+        conditional: 0,
+        space: 9_u32.into(),
+        explored: 5,
+        considered: 6,
+        pruned: BTreeMap::new(),
+        skips: Some(Skips {
+            possible: 8_u32.into(),
+            by_policy: [("bound", 0_u32.into()), ("exclusion", 4_u32.into())].into(),
+        }),
+        not_exercised: 1,
+        speculative: 0,
+        bound: None,
+        incomplete: None,
+        assumptions: vec!["services answer alike".to_owned()],
+        flags: vec![Flag::Ambiguous {
+            at: point(PAY),
+            execution: 3,
+        }],
+        audit: Some(Audit {
+            sampled: 3,
+            agreed: 3,
+            unpredicted: 0,
+            disagreed: Vec::new(),
+        }),
+    }
+}
+
+fn summary() -> Summary {
+    let mut shown = case(
+        2,
+        &[(CART, "503")],
+        failed("got <500> & \"x\""),
+        &["M-aa0001"],
+    );
+    shown.output =
+        Some("GET /cart?token=s3cr3t\n\u{1b}[31mred\u{1b}[0m \u{1}]]>\n```\n".to_owned());
+    let missing = vec![fault(PAY, "reset")];
+    Summary {
+        scenario: "check_out".to_owned(),
+        about: "buys something".to_owned(),
+        strategy: "tree",
+        modes: vec!["503".to_owned(), "reset".to_owned()],
+        seed: 7,
+        certificate: certificate(),
+        reasons: [("exclusion", "the call is not made")].into(),
+        findings: vec![
+            finding("M-aa0001", "got <500> | `x`", faultload(&[(CART, "503")])),
+            finding("M-bb0002", "paid twice", faultload(&[(PAY, "503")])),
+        ],
+        failed_executions: 2,
+        reference: Trace::default(),
+        points: vec![point(CART), point(PAY)],
+        timing: Timing {
+            total: Duration::from_millis(1500),
+            reference: Duration::from_millis(10),
+        },
+        explain_command: "murphy explain".to_owned(),
+        replay_command: Some("murphy replay".to_owned()),
+        cases: vec![
+            case(1, &[], Verdict::Passed, &[]),
+            shown,
+            case(3, &[(PAY, "503")], failed("paid twice"), &["M-bb0002"]),
+            case(4, &[(CART, "reset")], Verdict::Passed, &[]),
+            case(
+                5,
+                &[(CART, "reset"), (PAY, "reset")],
+                Verdict::NotExercised { missing },
+                &[],
+            ),
+        ],
+        known: Some(Known {
+            file: "murphy-baseline.toml".to_owned(),
+            reasons: [("M-bb0002".to_owned(), "fixed in v2".to_owned())].into(),
+            expired: Vec::new(),
+            stale: vec!["M-cc0003".to_owned()],
+        }),
+    }
+}
+
+fn written(
+    write: impl FnOnce(&Summary, &mut dyn std::io::Write) -> std::io::Result<()>,
+    summary: &Summary,
+) -> String {
+    let mut out = Vec::new();
+    write(summary, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn junit_shows_a_suite_of_faultloads() {
+    let expected = include_str!("expected/junit.xml");
+    let text = written(junit::write, &summary());
+    assert_eq!(text, expected);
+}
+
+/// Read back by a parser, so that escaping is checked by someone else.
+#[test]
+fn junit_is_well_formed_and_says_what_was_meant() {
+    let text = written(junit::write, &summary());
+    let report = Report::deserialize_from_str(&text).unwrap();
+    let suite = &report.test_suites[0];
+    assert_eq!((suite.tests, suite.failures, suite.skipped), (5, 1, 2));
+    let status = |case: &quick_junit::TestCase| match &case.status {
+        TestCaseStatus::Success { .. } => "passed".to_owned(),
+        TestCaseStatus::NonSuccess { message, .. } => message.as_ref().unwrap().as_str().to_owned(),
+        TestCaseStatus::Skipped { message, .. } => message.as_ref().unwrap().as_str().to_owned(),
+    };
+    let statuses: Vec<String> = suite.test_cases.iter().map(status).collect();
+    assert_eq!(
+        statuses,
+        [
+            "passed",
+            "got <500> | `x`",
+            "known: M-bb0002 (fixed in v2)",
+            "passed",
+            "not exercised: shop POST /checkout > pay POST /pay = reset never struck",
+        ]
+    );
+    // The parser takes off white space at the ends.
+    let output = suite.test_cases[1].system_out.as_ref().unwrap().as_str();
+    assert_eq!(output, "GET /cart?token=[redacted]\nred ]]>\n```");
+}
+
+#[test]
+fn junit_holds_whatever_was_printed() {
+    let mut summary = summary();
+    let all: String = (0..0x1_0000_u32).filter_map(char::from_u32).collect();
+    summary.scenario = all.clone();
+    summary.cases[1].output = Some(all.clone());
+    summary.cases[1].verdict = failed(&all);
+    summary.cases[1].findings.clear();
+    let text = written(junit::write, &summary);
+    Report::deserialize_from_str(&text).unwrap();
+    // A second opinion, where there is one to be had.
+    let parse = "import sys, xml.etree.ElementTree as t; t.parse(sys.stdin.buffer)";
+    let python = std::process::Command::new("python3")
+        .args(["-c", parse])
+        .stdin(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn();
+    let Ok(mut python) = python else {
+        return;
+    };
+    use std::io::Write;
+    python
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(text.as_bytes())
+        .unwrap();
+    let done = python.wait_with_output().unwrap();
+    assert!(
+        done.status.success(),
+        "{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+}
+
+#[test]
+fn markdown_tells_the_verdict_first_and_folds_the_rest_away() {
+    let expected = include_str!("expected/summary.md");
+    assert_eq!(written(markdown::write, &summary()), expected);
+}
+
+#[test]
+fn markdown_of_a_campaign_without_findings_is_short() {
+    let mut summary = summary();
+    summary.findings.clear();
+    summary.cases.clear();
+    summary.known = None;
+    summary.certificate = Certificate {
+        skips: None,
+        incomplete: Some(Incomplete::Stopped { waiting: 2 }),
+        assumptions: Vec::new(),
+        flags: Vec::new(),
+        audit: None,
+        ..certificate()
+    };
+    let text = written(markdown::write, &summary);
+    let expected = include_str!("expected/no-findings.md");
+    assert_eq!(text, expected);
+}
