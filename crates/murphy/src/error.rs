@@ -39,6 +39,8 @@ pub(crate) enum Error {
     },
     /// The system under test cannot be run.
     Broken(BrokenWorld),
+    /// What campaigns are kept in does not work.
+    Store(String),
     /// Told to stop at once.
     Interrupted,
     /// Murphy failed.
@@ -70,6 +72,7 @@ impl Error {
                 (text, exit::REFERENCE_FAILED)
             }
             Error::Broken(broken) => (broken_text(broken), exit::REFERENCE_FAILED),
+            Error::Store(why) => (why.clone(), exit::USAGE),
             Error::Interrupted => (
                 "stopped before there was a result".to_owned(),
                 exit::INTERRUPTED,
@@ -141,6 +144,12 @@ pub(crate) fn complain(text: impl std::fmt::Display) {
 impl From<Usage> for Error {
     fn from(usage: Usage) -> Self {
         Error::Usage(usage)
+    }
+}
+
+impl From<BrokenWorld> for Error {
+    fn from(broken: BrokenWorld) -> Self {
+        Error::Broken(broken)
     }
 }
 

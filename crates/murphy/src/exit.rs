@@ -27,3 +27,19 @@ pub(crate) const INTERNAL: u8 = 70;
 
 /// Stopped by SIGINT before there was a result (128 + 2, as shells do).
 pub(crate) const INTERRUPTED: u8 = 130;
+
+/// The code of several scenarios together: the first that applies to any of
+/// them, in the order above.
+pub(crate) fn worst(codes: &[u8]) -> u8 {
+    let order = [
+        INTERRUPTED,
+        INTERNAL,
+        USAGE,
+        REFERENCE_FAILED,
+        FINDINGS,
+        NOTHING_INJECTED,
+        INCOMPLETE,
+    ];
+    let worst = order.into_iter().find(|code| codes.contains(code));
+    worst.unwrap_or(OK)
+}

@@ -11,12 +11,16 @@ mod config;
 mod context;
 mod error;
 mod exit;
+mod known;
 mod output;
 mod progress;
+mod project;
+mod replays;
 mod reporting;
 mod runtime;
 mod settings;
 mod usage;
+mod versions;
 mod worlds;
 
 use std::process::ExitCode;

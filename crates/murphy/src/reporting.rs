@@ -1,17 +1,24 @@
 //! From what came of a campaign to what is shown of it.
 //!
-//! Owns the summary that every format is made from, and the exit code.
+//! Owns the summary that every format is made from, the files it is written
+//! to, and the exit code.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
-use murphy_campaign::Outcome;
-use murphy_model::{Finding, Severity};
-use murphy_report::{Summary, Timing};
+use murphy_campaign::{Case, Outcome};
+use murphy_model::{Finding, Severity, nearest};
+use murphy_report::{Summary, Timing, json, junit, markdown, terminal};
 use murphy_search::Policy;
 
-use crate::error::complain;
-use crate::exit;
-use crate::settings::Settings;
+use crate::args::Format;
+use crate::config::ReportRule;
+use crate::error::{Error, complain};
+use crate::replays::{Replay, System};
+use crate::usage::Usage;
+use crate::{exit, output};
 
 /// What the report needs to know of the settings.
 pub(crate) struct Subject {
@@ -20,28 +27,17 @@ pub(crate) struct Subject {
     pub(crate) strategy: &'static str,
     pub(crate) modes: Vec<String>,
     pub(crate) seed: u64,
+    /// Explains a faultload, without it.
     pub(crate) explain_command: String,
     /// Replays a finding, without its name.
     pub(crate) replay_command: Option<String>,
 }
 
 impl Subject {
-    pub(crate) fn of(settings: &Settings) -> Self {
-        Subject {
-            scenario: settings.campaign.scenario.clone(),
-            about: settings.about.to_owned(),
-            strategy: settings.campaign.strategy.name(),
-            modes: settings.campaign.modes.clone(),
-            seed: settings.campaign.seed,
-            explain_command: settings.explain_command.clone(),
-            replay_command: None,
-        }
-    }
-
     /// All that is reported.
     pub(crate) fn summary(self, outcome: &Outcome) -> Summary {
         let reasons = Policy::ALL.map(|policy| (policy.name(), policy.reason()));
-        let failed = |case: &&murphy_campaign::Case| case.verdict.is_failure();
+        let failed = |case: &&Case| case.verdict.is_failure();
         Summary {
             scenario: self.scenario,
             about: self.about,
@@ -61,16 +57,38 @@ impl Subject {
             profile: outcome.profile.rows(),
             explain_command: self.explain_command,
             replay_command: self.replay_command,
+            cases: cases(outcome),
+            known: None,
         }
     }
 }
 
-/// How it went, for scripts.
-pub(crate) fn exit_code(outcome: &Outcome, require_complete: bool) -> u8 {
+fn cases(outcome: &Outcome) -> Vec<murphy_report::Case> {
+    let shows = |case: &Case, finding: &Finding| {
+        finding.execution == case.number
+            || finding.faultload == case.faultload
+            || finding.also.contains(&case.faultload)
+    };
+    let case = |case: &Case| murphy_report::Case {
+        number: case.number,
+        faultload: case.faultload.clone(),
+        verdict: case.verdict.clone(),
+        took: case.took,
+        findings: {
+            let findings = outcome.findings.iter().filter(|f| shows(case, f));
+            findings.map(|finding| finding.id.clone()).collect()
+        },
+        output: case.output.clone(),
+    };
+    outcome.cases.iter().map(case).collect()
+}
+
+/// How it went, for scripts. What a baseline excuses does not fail the build.
+pub(crate) fn exit_code(summary: &Summary, outcome: &Outcome, require_complete: bool) -> u8 {
     let complete = outcome.certificate.is_complete();
     let fails = |finding: &Finding| finding.severity == Severity::Fail;
     match () {
-        () if outcome.findings.iter().any(fails) => exit::FINDINGS,
+        () if summary.news().any(fails) => exit::FINDINGS,
         () if !outcome.injected => exit::NOTHING_INJECTED,
         () if require_complete && !complete => exit::INCOMPLETE,
         () => exit::OK,
@@ -95,4 +113,145 @@ pub(crate) fn say_what_is_missing(code: u8, summary: &Summary) {
         }
         _ => {}
     }
+}
+
+/// Writes what can be replayed; the command that does it, without the name.
+pub(crate) fn save_replays(
+    outcome: &Outcome,
+    scenario: &str,
+    system: &System,
+    state: &Path,
+) -> Option<String> {
+    if outcome.findings.is_empty() {
+        return None;
+    }
+    for finding in &outcome.findings {
+        let replay = Replay::new(finding, scenario, &outcome.chosen.identity, system);
+        if let Err(error) = replay.save(state) {
+            complain(format_args!(
+                "the replay file of {} cannot be written to {}: {error}",
+                finding.id,
+                state.display()
+            ));
+            return None;
+        }
+    }
+    Some("murphy replay".to_owned())
+}
+
+/// Formats that go to files.
+const FORMATS: [&str; 4] = ["json", "junit", "markdown", "events"];
+
+/// Files to be written.
+#[derive(Clone, Default)]
+pub(crate) struct Reports(Vec<(&'static str, PathBuf)>);
+
+impl Reports {
+    /// What was typed, and what is written in the file for other formats.
+    pub(crate) fn of(typed: &[String], written: &[ReportRule]) -> Result<Self, Usage> {
+        let mut all = Vec::new();
+        for word in typed {
+            all.push(report(word)?);
+        }
+        let given: BTreeSet<&str> = all.iter().map(|(format, _)| *format).collect();
+        let others = written.iter().filter(|rule| !given.contains(rule.format));
+        let others: Vec<_> = others.map(|rule| (rule.format, rule.path.clone())).collect();
+        all.extend(others);
+        Ok(Reports(all))
+    }
+
+    /// The files of one scenario: among several, each has its own.
+    pub(crate) fn of_scenario(&self, name: &str, among_several: bool) -> Self {
+        let own = |(format, path): &(&'static str, PathBuf)| match among_several {
+            false => (*format, path.clone()),
+            true => {
+                let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+                let file = match path.extension() {
+                    Some(end) => format!("{stem}-{name}.{}", end.to_string_lossy()),
+                    None => format!("{stem}-{name}"),
+                };
+                (*format, path.with_file_name(file))
+            }
+        };
+        Reports(self.0.iter().map(own).collect())
+    }
+
+    /// Where events go while the campaign runs.
+    pub(crate) fn events(&self) -> Result<Option<BufWriter<File>>, Error> {
+        let wanted = self.0.iter().find(|(format, _)| *format == "events");
+        wanted.map(|(_, path)| create(path)).transpose()
+    }
+
+    fn write(&self, summary: &Summary) -> Result<(), Error> {
+        for (format, path) in &self.0 {
+            let mut write: Box<dyn FnMut(&mut dyn Write) -> io::Result<()>> = match *format {
+                "json" => Box::new(|out| json::write(summary, out)),
+                "junit" => Box::new(|out| junit::write(summary, out)),
+                "markdown" => Box::new(|out| markdown::write(summary, out)),
+                _ => continue,
+            };
+            let mut file = create(path)?;
+            let written = write(&mut file).and_then(|()| file.flush());
+            written.map_err(|error| cannot_write(path, error))?;
+        }
+        Ok(())
+    }
+}
+
+fn create(path: &Path) -> Result<BufWriter<File>, Error> {
+    if let Some(folder) = path.parent() {
+        let _ = std::fs::create_dir_all(folder);
+    }
+    let file = File::create(path).map_err(|error| cannot_write(path, error))?;
+    Ok(BufWriter::new(file))
+}
+
+fn cannot_write(path: &Path, error: io::Error) -> Error {
+    let context = format!("cannot write the report {}", path.display());
+    anyhow::Error::new(error).context(context).into()
+}
+
+fn report(word: &str) -> Result<(&'static str, PathBuf), Usage> {
+    let Some((format, path)) = word.split_once('=').filter(|(_, path)| !path.is_empty()) else {
+        return Err(Usage::new(format!("`{word}` names no file"))
+            .at("--report", word, word, "a format and a path are expected")
+            .hint("write for example `--report junit=murphy.xml`"));
+    };
+    let known = FORMATS.into_iter().find(|known| *known == format);
+    let known = known.ok_or_else(|| {
+        let hint = match nearest(format, FORMATS) {
+            Some(meant) => format!("did you mean `{meant}`? there are {}", FORMATS.join(", ")),
+            None => format!("there are {}", FORMATS.join(", ")),
+        };
+        Usage::new(format!("there is no format `{format}`"))
+            .at("--report", word, format, "not a format")
+            .hint(hint)
+    })?;
+    Ok((known, PathBuf::from(path)))
+}
+
+/// Writes the result to stdout and to the files.
+pub(crate) fn write(
+    summary: &Summary,
+    masked: &[String],
+    format: Format,
+    reports: &Reports,
+) -> Result<(), Error> {
+    output::write(|out| match format {
+        Format::Json => json::write(summary, out),
+        Format::Human => {
+            terminal::write(summary, out)?;
+            write_masked(masked, out)
+        }
+    })?;
+    reports.write(summary)
+}
+
+/// What does not tell calls apart, because it is never the same.
+fn write_masked(masked: &[String], out: &mut dyn Write) -> io::Result<()> {
+    if masked.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "Left out when calls are told apart:")?;
+    masked.iter().try_for_each(|line| writeln!(out, "  {line}"))
 }

@@ -4,7 +4,7 @@
 //! finish, the second stops at once. Either way everything is cleaned up,
 //! because what must be is owned by what is dropped here.
 
-use murphy_campaign::{Event, Failed, Memory, Outcome, Settings, Sink, Stopper, World, run};
+use murphy_campaign::{Event, Failed, Hurry, Memory, Outcome, Settings, Sink, Stopper, World, run};
 
 use crate::error::Error;
 use crate::output;
@@ -18,18 +18,19 @@ pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Error> {
     Ok(runtime.block_on(work))
 }
 
-/// Runs a campaign; signals stop it.
+/// Runs a campaign; signals stop it. Says whether one did.
 pub(crate) async fn campaign<W: World>(
     world: &W,
     settings: &Settings,
     memory: Memory,
     sinks: &mut [&mut dyn Sink],
-) -> Result<Outcome, Failed> {
+) -> Result<(Outcome, bool), Failed> {
     let stopper = Stopper::new();
+    let stopping = stopper.stopping();
     let mut sinks = All(sinks);
-    let running = run(world, settings, memory, &mut sinks, stopper.stopping());
+    let running = run(world, settings, memory, &mut sinks, stopping.clone());
     tokio::select! {
-        outcome = running => outcome,
+        outcome = running => Ok((outcome?, stopping.hurry() > Hurry::None)),
         never = signals(&stopper) => never,
     }
 }

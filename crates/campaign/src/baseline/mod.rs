@@ -91,27 +91,27 @@ impl Baseline {
         &self.entries
     }
 
-    /// Adds these findings of a scenario; how many are new to it. Entries that
-    /// are there keep their reason and date, unless they have expired: then
-    /// they are renewed.
-    pub fn add(
+    /// Adds these findings of a scenario, each by its name and what is wrong;
+    /// how many are new to it. Entries that are there keep their reason and
+    /// date, unless they have expired: then they are renewed.
+    pub fn add<'f>(
         &mut self,
         scenario: &str,
-        findings: &[Finding],
+        findings: impl IntoIterator<Item = (&'f str, &'f str)>,
         reason: &str,
         expires: Option<&Date>,
         today: &Date,
     ) -> usize {
         let before = self.entries.len();
-        for finding in findings {
+        for (id, summary) in findings {
             let entry = Entry {
-                id: finding.id.clone(),
+                id: id.to_owned(),
                 scenario: scenario.to_owned(),
-                summary: finding.summary.clone(),
+                summary: summary.to_owned(),
                 reason: reason.to_owned(),
                 expires: expires.cloned(),
             };
-            let known = |entry: &&mut Entry| entry.is_for(scenario, &finding.id);
+            let known = |entry: &&mut Entry| entry.is_for(scenario, id);
             match self.entries.iter_mut().find(known) {
                 Some(known) if known.is_expired(today) => *known = entry,
                 Some(known) => known.summary = entry.summary,

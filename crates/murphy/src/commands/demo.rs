@@ -1,36 +1,56 @@
 //! `murphy demo`: test an example system.
 
-use murphy_campaign::Memory;
-use murphy_report::{json, terminal};
+use std::path::Path;
 
-use crate::args::{DemoArgs, Format};
+use murphy_campaign::{Memory, Ndjson, Sink};
+
+use crate::args::DemoArgs;
 use crate::context::Context;
 use crate::error::Error;
 use crate::progress::Progress;
-use crate::reporting::{Subject, exit_code, say_what_is_missing};
+use crate::replays::System;
+use crate::reporting::{self, Reports, Subject};
 use crate::settings::Settings;
 use crate::worlds::Demo;
-use crate::{output, runtime};
+use crate::{config, exit, runtime};
 
 pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<u8, Error> {
     let settings = Settings::of_demo(args)?;
-    let subject = Subject::of(&settings);
+    let reports = Reports::of(&args.campaign.report, &[])?;
     let hint = settings.reference_hint;
-    let outcome = runtime::block_on(async {
+    let campaign = settings.campaign;
+    let (outcome, interrupted) = runtime::block_on(async {
         let world = Demo::open(settings.place).await?;
         let mut progress = Progress::new(context);
-        let memory = Memory::default();
-        let campaign = &settings.campaign;
-        runtime::campaign(&world, campaign, memory, &mut [&mut progress])
+        let mut events = reports.events()?.map(Ndjson::new);
+        let mut sinks: Vec<&mut dyn Sink> = vec![&mut progress];
+        sinks.extend(events.as_mut().map(|events| events as &mut dyn Sink));
+        runtime::campaign(&world, &campaign, Memory::default(), &mut sinks)
             .await
             .map_err(|failed| Error::of_campaign(failed, &hint))
     })??;
-    let code = exit_code(&outcome, settings.require_complete);
+    let system = System::Demo {
+        app: campaign.scenario.clone(),
+        set: args.system.set.clone(),
+        simulate: args.system.simulate,
+        keep_state: args.system.keep_state,
+    };
+    let state = Path::new(config::STORE);
+    let subject = Subject {
+        replay_command: reporting::save_replays(&outcome, &campaign.scenario, &system, state),
+        scenario: campaign.scenario,
+        about: settings.about.to_owned(),
+        strategy: campaign.strategy.name(),
+        modes: campaign.modes,
+        seed: campaign.seed,
+        explain_command: settings.explain_command,
+    };
     let summary = subject.summary(&outcome);
-    output::write(|out| match settings.format {
-        Format::Human => terminal::write(&summary, out),
-        Format::Json => json::write(&summary, out),
-    })?;
-    say_what_is_missing(code, &summary);
-    Ok(code)
+    reporting::write(&summary, &[], args.search.format, &reports)?;
+    let code = reporting::exit_code(&summary, &outcome, settings.require_complete);
+    reporting::say_what_is_missing(code, &summary);
+    Ok(match interrupted {
+        true => exit::INTERRUPTED,
+        false => code,
+    })
 }

@@ -9,6 +9,7 @@ use murphy_campaign::since::{self, Past};
 use murphy_campaign::store::{CampaignHead, Fingerprint, Recorder, Store};
 use murphy_campaign::{Memory, Ndjson, Outcome, Settings as Campaign, Sink, World};
 use murphy_model::Observed;
+use murphy_report::shell::quoted;
 
 use crate::args::{Format, RunArgs};
 use crate::context::Context;
@@ -168,7 +169,7 @@ fn report(
         strategy: campaign.strategy.name(),
         modes: campaign.modes.clone(),
         seed: campaign.seed,
-        explain_command: None,
+        explain_command: explain_command(args),
         replay_command: replay,
     };
     let mut summary = subject.summary(outcome);
@@ -179,6 +180,19 @@ fn report(
     let code = reporting::exit_code(&summary, outcome, args.campaign.require_complete);
     reporting::say_what_is_missing(code, &summary);
     Ok(code)
+}
+
+/// The command that asks about the same search, without the faultload.
+fn explain_command(args: &RunArgs) -> String {
+    let mut words = vec!["murphy explain".to_owned()];
+    if let Some(config) = &args.project.config {
+        words.push(format!("--config {}", quoted(&config.display().to_string())));
+    }
+    for scenario in &args.project.scenario {
+        words.push(format!("--scenario {}", quoted(scenario)));
+    }
+    words.extend(crate::settings::rerun::search_arguments(&args.search));
+    words.join(" ")
 }
 
 /// What a scenario does, in one line.

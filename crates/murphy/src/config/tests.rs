@@ -132,7 +132,7 @@ fn the_most_particular_rule_says_how_a_call_fails() {
     let text = "
 [services.cart]\nupstream = 'h:1'\nmodes = ['reset']
 [services.quiet]\nupstream = 'h:2'\nmodes = []
-[search]\nmodes = '500, 503, 500'
+[search]\nmodes = [500, '503, 500']
 [[modes]]\nat = '** > cart GET *'\nmodes = 'hang'
 [[modes]]\nat = '** > cart *'\nmodes = '404'
 ";
@@ -420,7 +420,25 @@ fn mistakes_are_told_with_their_place() {
         ),
         (with("[search]\njobs = "), "not TOML", ""),
     ];
-    for (text, message, underlined) in cases {
+    let more = [
+        (service("upstream = 'a:1'\nmodes = 50"), "100 to 599", "50"),
+        (
+            service("upstream = 'a:1'\nmodes = [true]"),
+            "must be a mode",
+            "true",
+        ),
+        (
+            with("[[scenario.x.steps]]\nreqest = 'GET /'"),
+            "`[scenario.x.steps.0]` has no key `reqest`",
+            "reqest",
+        ),
+        (
+            with("[steps]\nreset = [{ reqest = 'GET /' }]"),
+            "`[steps.reset.0]` has no key `reqest`",
+            "reqest",
+        ),
+    ];
+    for (text, message, underlined) in cases.into_iter().chain(more) {
         let shown = &problems(&text)[0];
         assert!(shown.contains(message), "{text}\n---\n{shown}");
         let lines: Vec<&str> = shown.lines().collect();
@@ -452,6 +470,75 @@ fn several_mistakes_are_told_from_top_to_bottom() {
     for (problem, place) in found.iter().zip(["toml:2:", "toml:5:", "toml:8:"]) {
         assert!(problem.contains(place), "{problem}");
     }
+}
+
+/// Nothing that is typed half way makes the reader panic, and whatever it
+/// refuses has a place.
+#[test]
+fn a_damaged_file_is_read_or_refused_with_a_place() {
+    let characters = REFERENCE.char_indices().map(|(i, c)| i..i + c.len_utf8());
+    let lines = REFERENCE.split_inclusive('\n').scan(0, |at, line| {
+        let start = *at;
+        *at += line.len();
+        Some(start..*at)
+    });
+    let cut = characters.step_by(5).map(|part| (part, ""));
+    let quoted = REFERENCE
+        .char_indices()
+        .step_by(11)
+        .map(|(i, _)| (i..i, "\""));
+    for (part, instead) in cut.chain(quoted).chain(lines.map(|part| (part, ""))) {
+        let mut text = REFERENCE.to_owned();
+        text.replace_range(part, instead);
+        if let Err(problems) = config(&text) {
+            assert!(!problems.is_empty());
+            for problem in problems {
+                assert!(
+                    problem.to_string().contains("--> murphy.toml:"),
+                    "{problem}"
+                );
+            }
+        }
+    }
+}
+
+/// A folder of its own, removed in the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let name = format!("murphy-config-{}-{name}", std::process::id());
+        let folder = Folder(std::env::temp_dir().join(name));
+        std::fs::create_dir_all(folder.0.join("below/deep")).unwrap();
+        folder
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn the_nearest_file_is_found_from_below_and_paths_start_from_it() {
+    let folder = Folder::new("found");
+    let deep = folder.0.join("below/deep");
+    std::fs::write(
+        folder.0.join(NAME),
+        CART.to_owned() + "[report]\njson = 'x.json'",
+    )
+    .unwrap();
+    let found = Config::load(None, &deep, &|_| None).ok().unwrap();
+    assert_eq!(found.file.directory(), folder.0);
+    assert_eq!(found.reports[0].path, folder.0.join("x.json"));
+    assert_eq!(found.store.directory, folder.0.join(STORE));
+
+    std::fs::write(folder.0.join("below").join(NAME), "").unwrap();
+    let nearer = Config::load(None, &deep, &|_| None).err().unwrap();
+    assert!(nearer[0].to_string().contains("names no service"));
+    let given = Config::load(Some(Path::new("../../murphy.toml")), &deep, &|_| None);
+    assert!(given.is_ok());
 }
 
 #[test]

@@ -8,7 +8,7 @@ mod contradictions;
 pub(crate) mod limits;
 mod modes;
 mod reductions;
-mod rerun;
+pub(crate) mod rerun;
 
 pub(crate) use limits::time;
 

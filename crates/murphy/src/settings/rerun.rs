@@ -10,14 +10,23 @@ use crate::args::{DEFAULT_MODES, OrderArg, SearchArgs, SystemArgs};
 /// `murphy explain` for this app and these arguments, without the faultload.
 pub(super) fn explain_command(app: &str, system: &SystemArgs, args: &SearchArgs) -> String {
     let mut words = vec!["murphy explain --app".to_owned(), app.to_owned()];
+    for (name, list) in [("--set", &system.set), ("--identity", &system.identity)] {
+        if !list.is_empty() {
+            words.extend([name.to_owned(), quoted(&list.join(","))]);
+        }
+    }
+    words.extend(search_arguments(args));
+    if system.keep_state {
+        words.push("--keep-state".to_owned());
+    }
+    words.join(" ")
+}
+
+/// The arguments that change what a search does, as words of a command.
+pub(crate) fn search_arguments(args: &SearchArgs) -> Vec<String> {
+    let mut words = Vec::new();
     let mut add = |name: &str, value: String| words.extend([name.to_owned(), quoted(&value)]);
-    let lists = [
-        ("--set", &system.set),
-        ("--identity", &system.identity),
-        ("--reduce", &args.reduce),
-        ("--no-reduce", &args.no_reduce),
-    ];
-    for (name, list) in lists {
+    for (name, list) in [("--reduce", &args.reduce), ("--no-reduce", &args.no_reduce)] {
         if !list.is_empty() {
             add(name, list.join(","));
         }
@@ -27,7 +36,8 @@ pub(super) fn explain_command(app: &str, system: &SystemArgs, args: &SearchArgs)
             add(name, pattern.clone());
         }
     }
-    if let Some(modes) = args.modes.as_ref().filter(|modes| *modes != DEFAULT_MODES) {
+    let modes = args.modes.as_ref();
+    if let Some(modes) = modes.filter(|modes| *modes != DEFAULT_MODES) {
         add("--modes", modes.clone());
     }
     for (name, limit) in [
@@ -44,8 +54,5 @@ pub(super) fn explain_command(app: &str, system: &SystemArgs, args: &SearchArgs)
     if args.order == Some(OrderArg::Dfs) {
         add("--order", "dfs".to_owned());
     }
-    if system.keep_state {
-        words.push("--keep-state".to_owned());
-    }
-    words.join(" ")
+    words
 }

@@ -14,7 +14,7 @@ const EXAMPLE_SERVICE: &str = "shop";
 const MODES: &str = "
 # How calls fail; by default with what the callee's protocol can return.
 # [search]
-# modes = [\"500\", \"503\", \"reset\", \"hang\"]
+# modes = [500, 503, \"reset\", \"hang\"]
 ";
 
 /// The file for a plan.

@@ -8,10 +8,15 @@ mod values;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub(crate) use values::{At, Count, Json, Named, Number, OneOrMany, Port, Status, Step, Text};
+pub(crate) use values::{
+    At, Count, Json, ModeText, Named, Number, OneOrMany, Port, Status, Step, Text,
+};
 
 /// One text or several.
 pub(crate) type Words = At<OneOrMany<String>>;
+
+/// One mode or several, also separated by commas in one text.
+pub(crate) type Modes = At<OneOrMany<ModeText>>;
 
 /// How Murphy tests a system: its services, its scenarios, and what to try.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -78,7 +83,7 @@ pub(crate) struct Service {
     /// How long it may take to come up.
     pub(crate) start_within: Option<Text>,
     /// How calls to it fail, in place of `search.modes`.
-    pub(crate) modes: Option<Words>,
+    pub(crate) modes: Option<Modes>,
 }
 
 /// A test: exactly one of `command`, `request`, `grpc` and `steps`.
@@ -196,8 +201,8 @@ pub(crate) struct StepTable {
 pub(crate) struct Search {
     /// How faultloads are chosen.
     pub(crate) strategy: Option<Text>,
-    /// How calls fail: `["500", "reset"]` or `"500,reset"`; by default what the callee's protocol can return.
-    pub(crate) modes: Option<Words>,
+    /// How calls fail: `[500, "reset"]` or `"500,reset"`; by default what the callee's protocol can return.
+    pub(crate) modes: Option<Modes>,
     /// At most this many faults together.
     pub(crate) max_faults: Option<Count>,
     /// At most this many executions.
@@ -230,7 +235,7 @@ pub(crate) struct ModesAt {
     /// The pattern of a point.
     pub(crate) at: Text,
     /// How these calls fail.
-    pub(crate) modes: Words,
+    pub(crate) modes: Modes,
 }
 
 /// What tells calls apart; each component "auto", "on" or "off".

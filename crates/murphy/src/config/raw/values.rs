@@ -294,6 +294,52 @@ impl JsonSchema for Status {
     }
 }
 
+/// A mode, not yet read; statuses may be written as numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct ModeText(pub(crate) String);
+
+impl Item for ModeText {
+    const EXPECTED: &'static str = "a mode such as 503 or \"reset\", or a list of them";
+}
+
+impl<'de> Deserialize<'de> for ModeText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ModeVisitor)
+    }
+}
+
+struct ModeVisitor;
+
+impl Visitor<'_> for ModeVisitor {
+    type Value = ModeText;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a mode such as 503 or \"reset\"")
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<ModeText, E> {
+        Ok(ModeText(number.to_string()))
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<ModeText, E> {
+        Ok(ModeText(text.to_owned()))
+    }
+}
+
+impl JsonSchema for ModeText {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Mode".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["integer", "string"] })
+    }
+}
+
 /// Any value, to be sent or expected as JSON.
 #[derive(Clone, Debug)]
 pub(crate) struct Json(pub(crate) serde_json::Value);

@@ -3,6 +3,7 @@
 //! Reading methods return `None` after they have noted why; the caller goes
 //! on, so that one run shows several mistakes.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use murphy_model::{Mode, Pattern, SyntaxError, nearest};
 
 use crate::config::Span;
 use crate::config::file::File;
-use crate::config::raw::{At, Named, Text, Words};
+use crate::config::raw::{At, Modes, Named, OneOrMany, Text, Words};
 use crate::config::template::{self, PROPERTIES, Placeholder};
 use crate::config::words;
 use crate::settings::limits;
@@ -49,10 +50,6 @@ impl<'f> Checker<'f> {
     pub(super) fn into_problems(mut self) -> Vec<Usage> {
         self.problems.sort_by_key(|(at, _)| *at);
         self.problems.into_iter().map(|(_, usage)| usage).collect()
-    }
-
-    pub(super) fn is_content(&self) -> bool {
-        self.problems.is_empty()
     }
 
     pub(super) fn services(&self) -> &[String] {
@@ -183,9 +180,13 @@ impl<'f> Checker<'f> {
     }
 
     /// Modes, each once.
-    pub(super) fn modes(&mut self, words: Words) -> Vec<Mode> {
+    pub(super) fn modes(&mut self, modes: Modes) -> Vec<Mode> {
+        let texts = modes.items().into_iter().map(|At { value, span }| Text {
+            value: value.0,
+            span,
+        });
         let mut modes = Vec::new();
-        for text in words.items() {
+        for text in texts {
             match Mode::parse_list(&text.value) {
                 Ok(more) => modes.extend(more),
                 Err(error) => {
@@ -222,7 +223,7 @@ impl<'f> Checker<'f> {
     /// A program with its arguments, all of them templates.
     pub(super) fn command(&mut self, command: Words, filler: Filler) -> Option<Vec<String>> {
         let whole = command.span.clone();
-        let is_list = matches!(command.value, crate::config::raw::OneOrMany::Many(_));
+        let is_list = matches!(command.value, OneOrMany::Many(_));
         let texts = command.items();
         let mut words = Vec::new();
         let before = self.problems.len();
@@ -317,7 +318,7 @@ impl<'f> Checker<'f> {
         &mut self,
         env: Option<At<Named<Text>>>,
         filler: Filler,
-    ) -> std::collections::BTreeMap<String, String> {
+    ) -> BTreeMap<String, String> {
         let entries = env.map(|env| env.value.0).unwrap_or_default();
         for (name, value) in &entries {
             if name.value.is_empty() || name.value.contains(['=', '\0', ' ']) {

@@ -16,14 +16,15 @@ use murphy_campaign::live::spec::SystemSpec;
 
 use super::Config;
 use super::file::File;
-use super::raw::{Root, Words};
+use super::raw::{Modes, Root};
 use crate::usage::Usage;
 use checker::Checker;
 
 /// The configuration, or all that is wrong with it.
 pub(super) fn resolve(file: File, mut raw: Root) -> Result<Config, Vec<Usage>> {
     let names = raw.services.0.iter().map(|(name, _)| name.value.clone());
-    let checker = &mut Checker::new(&file, names.collect());
+    let mut collected = Checker::new(&file, names.collect());
+    let checker = &mut collected;
     if raw.services.0.is_empty() {
         return Err(vec![no_service(&file)]);
     }
@@ -43,9 +44,9 @@ pub(super) fn resolve(file: File, mut raw: Root) -> Result<Config, Vec<Usage>> {
     let oracles = outputs::oracles(checker, raw.oracles);
     let reports = outputs::reports(checker, raw.report);
     let store = outputs::store(checker, raw.store);
-    if !checker.is_content() {
-        let checker = std::mem::replace(checker, Checker::new(&file, Vec::new()));
-        return Err(checker.into_problems());
+    let problems = collected.into_problems();
+    if !problems.is_empty() {
+        return Err(problems);
     }
     Ok(Config {
         system,
@@ -62,7 +63,7 @@ pub(super) fn resolve(file: File, mut raw: Root) -> Result<Config, Vec<Usage>> {
     })
 }
 
-fn modes_of_services(raw: &mut Root) -> Vec<(String, Words)> {
+fn modes_of_services(raw: &mut Root) -> Vec<(String, Modes)> {
     let services = raw.services.0.iter_mut();
     let modes =
         services.filter_map(|(name, service)| Some((name.value.clone(), service.modes.take()?)));

@@ -4,14 +4,14 @@ use murphy_model::Mode;
 use murphy_search::{Filter, Reduction};
 
 use super::checker::Checker;
-use crate::config::raw::{At, Count, ModesAt, Search, Words};
+use crate::config::raw::{At, Count, Modes, ModesAt, OneOrMany, Search, Words};
 use crate::config::{ModeRules, REFERENCES, SearchRules};
 
-/// How calls fail; those of services are added by who reads them.
+/// How calls fail.
 pub(super) fn modes(
     checker: &mut Checker<'_>,
-    usual: Option<Words>,
-    of_services: Vec<(String, Words)>,
+    usual: Option<Modes>,
+    of_services: Vec<(String, Modes)>,
     of_calls: Vec<ModesAt>,
 ) -> ModeRules {
     ModeRules {
@@ -31,11 +31,9 @@ pub(super) fn modes(
 }
 
 /// A service that never fails is a choice; a system that never does is not.
-fn at_least_one(checker: &mut Checker<'_>, words: Words) -> Option<Vec<Mode>> {
+fn at_least_one(checker: &mut Checker<'_>, words: Modes) -> Option<Vec<Mode>> {
     let span = words.span.clone();
-    let is_empty = words.clone().items().is_empty();
-    let modes = checker.modes(words);
-    if is_empty {
+    if matches!(&words.value, OneOrMany::Many(items) if items.is_empty()) {
         let hint = "leave it out for what each callee's protocol can return";
         checker.refuse(
             &span,
@@ -44,6 +42,7 @@ fn at_least_one(checker: &mut Checker<'_>, words: Words) -> Option<Vec<Mode>> {
             hint,
         );
     }
+    let modes = checker.modes(words);
     (!modes.is_empty()).then_some(modes)
 }
 
