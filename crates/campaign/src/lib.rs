@@ -29,7 +29,7 @@ pub use campaign::{Case, Failed, Memory, Outcome, run};
 pub use event::{Event, Sink, Standing};
 pub use ndjson::Ndjson;
 pub use redacted::redacted;
-pub use reference::{Chosen, Refused};
+pub use reference::{Chosen, Refused, run as references};
 pub use searcher::Searcher;
 pub use settings::{IdentityChoice, REFERENCES, Settings, StrategyKind};
 pub use stable::Varies;

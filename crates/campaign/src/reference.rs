@@ -61,8 +61,9 @@ pub enum Refused {
     },
 }
 
-/// Runs the references and settles how calls are told apart.
-pub(crate) async fn run<W: World>(
+/// Runs the references and settles how calls are told apart. What comes back
+/// is the first of them, its calls named as they will be.
+pub async fn run<W: World>(
     world: &W,
     settings: &Settings,
     sink: &mut dyn Sink,

@@ -125,7 +125,7 @@ const SEARCH: &str = "The search";
 const OUTPUT: &str = "Output";
 
 /// What is set about an example system.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub(crate) struct SystemArgs {
     /// Run the system in memory instead of on sockets.
     #[arg(long, help_heading = SYSTEM)]
@@ -145,7 +145,7 @@ pub(crate) struct SystemArgs {
 }
 
 /// What every search takes, so that an explanation is about the same search.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub(crate) struct SearchArgs {
     /// How calls fail: a list such as `500,503,reset`; for example systems also `declared`, what
     /// each service declares [default: 500,502,503,504].
@@ -229,8 +229,9 @@ pub(crate) enum OrderArg {
     Dfs,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
+    #[default]
     Human,
     Json,
 }

@@ -12,7 +12,11 @@ use crate::usage::Usage;
 
 /// What the baseline in this file says of the findings of a scenario; `None`
 /// if there is no such file.
-pub(crate) fn of(file: &Path, scenario: &str, findings: &[Finding]) -> Result<Option<Known>, Error> {
+pub(crate) fn of(
+    file: &Path,
+    scenario: &str,
+    findings: &[Finding],
+) -> Result<Option<Known>, Error> {
     if !file.exists() {
         return Ok(None);
     }
@@ -24,7 +28,11 @@ pub(crate) fn of(file: &Path, scenario: &str, findings: &[Finding]) -> Result<Op
     Ok(Some(Known {
         file: file.display().to_string(),
         reasons: reasons.collect(),
-        expired: split.expired.iter().map(|(finding, _)| finding.id.clone()).collect(),
+        expired: split
+            .expired
+            .iter()
+            .map(|(finding, _)| finding.id.clone())
+            .collect(),
         stale: split.stale.iter().map(|entry| entry.id.clone()).collect(),
     }))
 }

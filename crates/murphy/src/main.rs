@@ -12,6 +12,7 @@ mod context;
 mod error;
 mod exit;
 mod known;
+mod observe;
 mod output;
 mod progress;
 mod project;

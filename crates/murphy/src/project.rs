@@ -18,7 +18,7 @@ use crate::config::{Config, IdentityRules, Switch};
 use crate::context::Context;
 use crate::error::Error;
 use crate::output;
-use crate::settings::{search_words, SearchWords};
+use crate::settings::{SearchWords, search_words};
 use crate::usage::Usage;
 
 /// What gRPC callees can really answer with, where nothing else is asked for.
@@ -37,12 +37,20 @@ pub(crate) struct Project {
 impl Project {
     /// What the arguments mean.
     pub(crate) fn open(args: &ProjectArgs, context: &Context) -> Result<Self, Error> {
-        let directory = context.directory();
+        Project::open_in(args, context, &context.directory())
+    }
+
+    /// The same, as if they had been typed in this directory.
+    pub(crate) fn open_in(
+        args: &ProjectArgs,
+        context: &Context,
+        directory: &Path,
+    ) -> Result<Self, Error> {
         let variables = |name: &str| context.variable(name);
-        let config = Config::load(args.config.as_deref(), &directory, &variables);
+        let config = Config::load(args.config.as_deref(), directory, &variables);
         let mut config = config.map_err(Error::Config)?;
         if !args.command.is_empty() {
-            config = config.default_for_command(args.command.clone(), directory);
+            config = config.default_for_command(args.command.clone(), directory.to_owned());
         }
         let scenarios = scenarios(&config, &args.scenario)?;
         Ok(Project {
@@ -59,7 +67,12 @@ impl Project {
 
     /// Where known findings are.
     pub(crate) fn baseline(&self, given: Option<&Path>) -> PathBuf {
-        let beside = || self.config.file.directory().join(murphy_campaign::baseline::FILE);
+        let beside = || {
+            self.config
+                .file
+                .directory()
+                .join(murphy_campaign::baseline::FILE)
+        };
         given.map_or_else(beside, Path::to_owned)
     }
 
@@ -94,7 +107,11 @@ impl Project {
 
     /// How many executions are wanted at once.
     pub(crate) fn jobs(&self, search: &SearchArgs) -> u32 {
-        let written = self.config.search.jobs.and_then(|jobs| u32::try_from(jobs).ok());
+        let written = self
+            .config
+            .search
+            .jobs
+            .and_then(|jobs| u32::try_from(jobs).ok());
         search.jobs.or(written).unwrap_or(1)
     }
 
@@ -118,7 +135,10 @@ impl Project {
         ModeRules {
             calls: rules.calls.clone(),
             services: rules.services.clone(),
-            http: usual(DEFAULT_MODES).into_iter().filter(is_for_http).collect(),
+            http: usual(DEFAULT_MODES)
+                .into_iter()
+                .filter(is_for_http)
+                .collect(),
             grpc: usual(GRPC_MODES),
         }
     }
@@ -235,7 +255,10 @@ fn is_for_http(mode: &Mode) -> bool {
 /// All that calls may fail with, as it is reported.
 fn mode_names(rules: &ModeRules) -> Vec<String> {
     let particular = rules.calls.iter().map(|(_, modes)| modes);
-    let lists = [&rules.http].into_iter().chain(particular).chain(rules.services.values());
+    let lists = [&rules.http]
+        .into_iter()
+        .chain(particular)
+        .chain(rules.services.values());
     let mut names: Vec<String> = Vec::new();
     for mode in lists.flatten() {
         let name = mode.to_string();
@@ -277,9 +300,17 @@ fn scenarios(config: &Config, names: &[String]) -> Result<Vec<ScenarioSpec>, Usa
     if names.is_empty() {
         return Ok(config.scenarios.clone());
     }
-    let known = || config.scenarios.iter().map(|scenario| scenario.name.as_str());
+    let known = || {
+        config
+            .scenarios
+            .iter()
+            .map(|scenario| scenario.name.as_str())
+    };
     let named = |name: &String| {
-        let found = config.scenarios.iter().find(|scenario| scenario.name == *name);
+        let found = config
+            .scenarios
+            .iter()
+            .find(|scenario| scenario.name == *name);
         found.cloned().ok_or_else(|| {
             let hint = match nearest(name, known()) {
                 Some(meant) => format!("did you mean `{meant}`?"),

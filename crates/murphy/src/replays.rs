@@ -121,14 +121,18 @@ impl Replay {
                 .hint("run the campaign again to have it written anew")
         };
         let faults: Result<Vec<_>, _> = self.faultload.iter().map(|text| text.parse()).collect();
-        let faults = faults.map_err(|error: murphy_model::SyntaxError| refused(error.to_string()))?;
+        let faults =
+            faults.map_err(|error: murphy_model::SyntaxError| refused(error.to_string()))?;
         Faultload::new(faults).map_err(|conflict| refused(conflict.to_string()))
     }
 
     /// How calls are told apart.
     pub(crate) fn identity(&self) -> Result<Identity, Usage> {
         codec::read_identity(&self.identity.to_string()).map_err(|error| {
-            Usage::new(format!("the replay file of {} is damaged: {error}", self.id))
+            Usage::new(format!(
+                "the replay file of {} is damaged: {error}",
+                self.id
+            ))
         })
     }
 }
@@ -140,11 +144,14 @@ fn named(what: &str, state: &Path) -> Result<PathBuf, Usage> {
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     files.sort();
     let name = |path: &PathBuf| {
-        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let stem = path
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned());
         stem.filter(|_| path.extension().is_some_and(|it| it == "json"))
     };
     let begins = |path: &&PathBuf| {
-        name(path).is_some_and(|name| name.starts_with(what) || name.starts_with(&format!("M-{what}")))
+        name(path)
+            .is_some_and(|name| name.starts_with(what) || name.starts_with(&format!("M-{what}")))
     };
     let found: Vec<&PathBuf> = files.iter().filter(begins).collect();
     if let [only] = found[..] {
@@ -155,7 +162,12 @@ fn named(what: &str, state: &Path) -> Result<PathBuf, Usage> {
         true => Usage::new(format!("there is no finding `{what}` to replay")),
         false => Usage::new(format!("`{what}` could be several findings")),
     };
-    let usage = usage.at("murphy replay", what, what, "neither a file nor one finding's name");
+    let usage = usage.at(
+        "murphy replay",
+        what,
+        what,
+        "neither a file nor one finding's name",
+    );
     Err(usage.hint(match known.is_empty() {
         true => format!("{} holds none: `murphy run` writes them", folder.display()),
         false => format!("there are {}", known.join(", ")),

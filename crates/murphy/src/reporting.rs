@@ -155,7 +155,9 @@ impl Reports {
         }
         let given: BTreeSet<&str> = all.iter().map(|(format, _)| *format).collect();
         let others = written.iter().filter(|rule| !given.contains(rule.format));
-        let others: Vec<_> = others.map(|rule| (rule.format, rule.path.clone())).collect();
+        let others: Vec<_> = others
+            .map(|rule| (rule.format, rule.path.clone()))
+            .collect();
         all.extend(others);
         Ok(Reports(all))
     }

@@ -60,9 +60,8 @@ pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
 
-    /// How the result is written: text for people or one JSON object.
-    #[arg(long, value_enum, default_value_t = super::Format::Human)]
-    pub(crate) format: super::Format,
+    #[command(flatten)]
+    pub(crate) search: SearchArgs,
 }
 
 #[derive(Args, Debug)]

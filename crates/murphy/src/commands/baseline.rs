@@ -17,9 +17,8 @@ pub(crate) fn run(args: &BaselineArgs, context: &Context) -> Result<u8, Error> {
     let mut baseline = known::load(&file)?;
     let failed = |error: murphy_campaign::store::StoreError| Error::Store(error.to_string());
     let store = Store::open_existing(project.state()).map_err(failed)?;
-    let store = store.ok_or_else(|| {
-        Usage::new("nothing was found yet").hint("run `murphy run` first")
-    })?;
+    let store =
+        store.ok_or_else(|| Usage::new("nothing was found yet").hint("run `murphy run` first"))?;
     let (mut added, mut seen) = (0, 0);
     for scenario in &project.scenarios {
         let Some(last) = store.last_ended(&scenario.name).map_err(failed)? else {
@@ -29,7 +28,9 @@ pub(crate) fn run(args: &BaselineArgs, context: &Context) -> Result<u8, Error> {
         seen += findings.len();
         added += baseline.add(
             &scenario.name,
-            findings.iter().map(|it| (it.id.as_str(), it.summary.as_str())),
+            findings
+                .iter()
+                .map(|it| (it.id.as_str(), it.summary.as_str())),
             &args.reason,
             expires.as_ref(),
             &known::today(),
@@ -49,9 +50,10 @@ pub(crate) fn run(args: &BaselineArgs, context: &Context) -> Result<u8, Error> {
 }
 
 fn date(text: &str) -> Result<Date, Usage> {
-    text.parse().map_err(|error: murphy_campaign::baseline::NotADate| {
-        Usage::new(error.to_string())
-            .at("--expires", text, text, "a day is expected")
-            .hint("write for example `--expires 2027-01-31`")
-    })
+    text.parse()
+        .map_err(|error: murphy_campaign::baseline::NotADate| {
+            Usage::new(error.to_string())
+                .at("--expires", text, text, "a day is expected")
+                .hint("write for example `--expires 2027-01-31`")
+        })
 }

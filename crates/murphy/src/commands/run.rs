@@ -80,7 +80,10 @@ fn one(
         let name = kept.name();
         let (world, _) = project.bring_up(scenario, campaign.jobs, &name).await?;
         campaign.jobs = campaign.jobs.min(world.workers());
-        let done = campaign_in(&world, &campaign, args, project, &mut kept, context, &reports).await;
+        let done = campaign_in(
+            &world, &campaign, args, project, &mut kept, context, &reports,
+        )
+        .await;
         let stopped = world.stop().await;
         let done = done?;
         stopped.map_err(Error::Broken)?;
@@ -108,7 +111,11 @@ async fn campaign_in(
     let mut progress = Progress::new(context);
     let mut events = reports.events()?.map(Ndjson::new);
     let mut sinks: Vec<&mut dyn Sink> = vec![&mut progress];
-    sinks.extend(kept.recorder.as_mut().map(|recorder| recorder as &mut dyn Sink));
+    sinks.extend(
+        kept.recorder
+            .as_mut()
+            .map(|recorder| recorder as &mut dyn Sink),
+    );
     sinks.extend(events.as_mut().map(|events| events as &mut dyn Sink));
     let memory = match past {
         Some(past) => what_holds(world, campaign, project, past).await?,
@@ -116,7 +123,9 @@ async fn campaign_in(
     };
     let resumed = memory.executions.len();
     if resumed > 0 {
-        output::say(format_args!("note: {resumed} executions need not be made again"));
+        output::say(format_args!(
+            "note: {resumed} executions need not be made again"
+        ));
     }
     let done = runtime::campaign(world, campaign, memory, &mut sinks).await;
     drop(sinks);
@@ -140,7 +149,10 @@ async fn what_holds(
     let names: Vec<&str> = changed.iter().map(|service| &**service).collect();
     output::say(match names.is_empty() {
         true => "note: no service has changed since the last campaign".to_owned(),
-        false => format!("note: changed since the last campaign: {}", names.join(", ")),
+        false => format!(
+            "note: changed since the last campaign: {}",
+            names.join(", ")
+        ),
     });
     let _ = campaign;
     Ok(Memory {
@@ -186,7 +198,10 @@ fn report(
 fn explain_command(args: &RunArgs) -> String {
     let mut words = vec!["murphy explain".to_owned()];
     if let Some(config) = &args.project.config {
-        words.push(format!("--config {}", quoted(&config.display().to_string())));
+        words.push(format!(
+            "--config {}",
+            quoted(&config.display().to_string())
+        ));
     }
     for scenario in &args.project.scenario {
         words.push(format!("--scenario {}", quoted(scenario)));
@@ -207,7 +222,11 @@ fn about(scenario: &ScenarioSpec) -> String {
                 }
                 RequestCall::Grpc { method, .. } => format!("{method} at {}", request.service),
             };
-            requests.iter().map(text).collect::<Vec<_>>().join(", then ")
+            requests
+                .iter()
+                .map(text)
+                .collect::<Vec<_>>()
+                .join(", then ")
         }
         ScenarioKind::Function(_) => "a function".to_owned(),
     }
@@ -232,7 +251,9 @@ impl Kept {
             false => None,
         };
         if args.resume && unfinished.is_none() {
-            output::say("note: no campaign with these settings was broken off; this one starts afresh");
+            output::say(
+                "note: no campaign with these settings was broken off; this one starts afresh",
+            );
         }
         let past = match args.since_last {
             true => last(&store, campaign)?,
@@ -255,7 +276,9 @@ impl Kept {
 
     fn name(&self) -> String {
         let recorder = self.recorder.as_ref();
-        recorder.map_or_else(String::new, |recorder| recorder.campaign().as_str().to_owned())
+        recorder.map_or_else(String::new, |recorder| {
+            recorder.campaign().as_str().to_owned()
+        })
     }
 
     fn say_trouble(&self) {

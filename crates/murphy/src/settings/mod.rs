@@ -78,7 +78,9 @@ impl Settings {
         self.require_complete = args.require_complete;
     }
 
-    fn of_system(
+    /// A campaign on an example system; `command` is what stood before its
+    /// name.
+    pub(crate) fn of_system(
         command: &str,
         name: &str,
         given: &SystemArgs,
@@ -212,9 +214,10 @@ pub(crate) struct SearchWords {
 /// Understands what was typed about a search of a user's own system.
 pub(crate) fn search_words(args: &SearchArgs) -> Result<SearchWords, Usage> {
     contradictions::check(args)?;
-    let modes = args.modes.as_deref().map(|list| {
-        Mode::parse_list(list).map_err(|error| Usage::syntax("--modes", &error))
-    });
+    let modes = args
+        .modes
+        .as_deref()
+        .map(|list| Mode::parse_list(list).map_err(|error| Usage::syntax("--modes", &error)));
     let (reduce, no_reduce) = reductions::named_all(&args.reduce, &args.no_reduce)?;
     Ok(SearchWords {
         modes: modes.transpose()?,

@@ -31,6 +31,11 @@ pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     findings::write(summary, &labels, out)
 }
 
+/// Writes the calls of an execution as a tree.
+pub fn write_calls(trace: &murphy_model::Trace, out: &mut dyn Write) -> io::Result<()> {
+    calls::write_trace(trace, &|_| String::new(), "  ", out)
+}
+
 /// Writes what became of a faultload.
 pub fn write_explained(explained: &Explained, out: &mut dyn Write) -> io::Result<()> {
     explained::write(explained, out)
