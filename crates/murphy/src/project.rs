@@ -10,7 +10,7 @@ use std::time::Duration;
 use murphy_campaign::live::spec::{ScenarioSpec, ServiceSpec, Source};
 use murphy_campaign::live::{Correlation, LiveOptions, LiveWorld, Wanted};
 use murphy_campaign::{BrokenWorld, IdentityChoice, Settings as Campaign, StrategyKind};
-use murphy_model::{Identity, Mode, nearest};
+use murphy_model::{Identity, Mode, PathTemplates, nearest};
 use murphy_search::{Filter, ModeRules, Modes, Options, Order};
 
 use crate::args::{CampaignArgs, DEFAULT_MODES, OrderArg, ProjectArgs, SearchArgs, StrategyArg};
@@ -208,7 +208,10 @@ impl Project {
         let started = LiveWorld::start_correlated(system, scenario.clone(), options, wanted);
         let (world, correlation) = started.await?;
         for cleaned in world.cleaned_up() {
-            output::say(format_args!("note: {cleaned}"));
+            output::say(format_args!(
+                "note: stopped what a killed campaign had left: {}",
+                cleaned.command
+            ));
         }
         say_if_solo(&correlation, jobs);
         Ok((world, correlation))
@@ -283,7 +286,7 @@ fn identity(rules: &IdentityRules) -> IdentityChoice {
         predecessors: on(rules.predecessors, usual.predecessors),
         call_site: on(rules.call_site, usual.call_site),
         count: on(rules.count, usual.count),
-        templates: rules.templates.clone(),
+        templates: PathTemplates::with(rules.paths.clone()),
         masked: rules.masked.clone(),
     };
     IdentityChoice::Auto(start)

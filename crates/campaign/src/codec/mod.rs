@@ -23,6 +23,7 @@ pub(crate) use ended::certificate_text;
 use std::time::Duration;
 
 use murphy_model::{Finding, Identity, Observed, Point};
+use murphy_report::redact;
 use serde::{Deserialize, Serialize};
 
 use crate::{Event, Standing};
@@ -93,6 +94,15 @@ pub fn read_finding(text: &str) -> Result<KeptFinding, CodecError> {
     serde_json::from_str::<FindingForm>(text)?.read()
 }
 
+/// Sentences about what was masked, which may quote what was seen.
+pub(crate) fn write_masked(masked: &[String]) -> String {
+    written(&clean(masked))
+}
+
+fn clean(sentences: &[String]) -> Vec<String> {
+    sentences.iter().map(|text| redact::owned(text)).collect()
+}
+
 fn written(form: &impl Serialize) -> String {
     serde_json::to_string(form).expect("the forms hold nothing that JSON does not know")
 }
@@ -116,7 +126,7 @@ enum EventForm<'e> {
     },
     IdentityChosen {
         identity: IdentityForm,
-        masked: &'e [String],
+        masked: Vec<String>,
     },
     ExecutionEnded {
         ticket: u64,
@@ -162,7 +172,7 @@ impl<'e> EventForm<'e> {
             },
             Event::IdentityChosen { identity, masked } => EventForm::IdentityChosen {
                 identity: IdentityForm::new(identity),
-                masked,
+                masked: clean(masked),
             },
             Event::ExecutionEnded {
                 ticket,

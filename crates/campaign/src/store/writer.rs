@@ -183,7 +183,7 @@ impl Writer {
             Event::IdentityChosen { identity, masked } => book.rows.push(Row::Identity {
                 campaign,
                 identity: codec::write_identity(&identity),
-                masked: serde_json::to_string(&masked).expect("a list of texts"),
+                masked: codec::write_masked(&masked),
             }),
             // It came out of this very store.
             Event::ExecutionEnded { stored: true, .. } => {}
