@@ -99,6 +99,7 @@ pub(crate) const DEFAULT_APP: &str = "mailchimp";
 
 const EXPLAIN_EXAMPLES: &str = "\
 A faultload is a list of faults, each a call and a mode; `** >` stands for any callers:
+  murphy explain "** > cart * = 503"
   murphy explain --app mailchimp \"** > app-server * = 503\"
   murphy explain --app netflix \"** > user-profile * = 500, ** > bookmarks * = 503\"
   murphy explain --app cinema-3 --reduce retry \"** > bookings * #2 = 500\"";
@@ -106,9 +107,13 @@ A faultload is a list of faults, each a call and a mode; `** >` stands for any c
 #[derive(Args, Debug)]
 #[command(after_help = EXPLAIN_EXAMPLES)]
 pub(crate) struct ExplainArgs {
-    /// The example system; `murphy demo --list` shows them all.
-    #[arg(long, value_name = "APP")]
-    pub(crate) app: String,
+    /// An example system, instead of the last campaign on your own; `murphy demo --list` shows
+    /// them all.
+    #[arg(long, value_name = "APP", conflicts_with_all = ["config", "scenario"])]
+    pub(crate) app: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
 
     /// The faultload to explain, such as "** > cart GET /cart = 503".
     pub(crate) faultload: String,

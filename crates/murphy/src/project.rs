@@ -208,10 +208,13 @@ impl Project {
         let started = LiveWorld::start_correlated(system, scenario.clone(), options, wanted);
         let (world, correlation) = started.await?;
         for cleaned in world.cleaned_up() {
-            output::say(format_args!(
-                "note: stopped what a killed campaign had left: {}",
-                cleaned.command
-            ));
+            let names: Vec<&str> = cleaned.stopped.iter().map(|(_, name)| name.as_str()).collect();
+            if !names.is_empty() {
+                let (owner, names) = (cleaned.owner, names.join(", "));
+                output::say(format_args!(
+                    "note: a campaign that was killed (process {owner}) had left these running, now stopped: {names}"
+                ));
+            }
         }
         say_if_solo(&correlation, jobs);
         Ok((world, correlation))

@@ -223,7 +223,7 @@ fn settle(path: &Path) -> Option<CleanedUp> {
     if path.extension().is_some_and(|it| it == DRAFT) {
         // Its owner has written the real one before, or nothing at all; but
         // it may be about to put this one in place.
-        if !owner_of_draft(path).is_some_and(|pid| stat(pid).is_some()) {
+        if owner_of_draft(path).is_none_or(|pid| stat(pid).is_none()) {
             let _ = fs::remove_file(path);
         }
         return None;

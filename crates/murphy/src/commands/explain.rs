@@ -1,14 +1,20 @@
 //! `murphy explain`: what became of a faultload, and why.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use murphy_campaign::{Case, Memory, Outcome, Searcher};
-use murphy_model::{Faultload, Frame, Point, Target, Verdict, nearest};
+use murphy_campaign::live::spec::ScenarioSpec;
+use murphy_campaign::store::{Store, StoreError};
+use murphy_campaign::{BrokenWorld, Case, Memory, Outcome, Searcher, World};
+use murphy_model::{Faultload, Frame, Identity, Observed, Point, Target, Verdict, nearest};
+use murphy_registry::Recorded;
 use murphy_report::{Explained, Fate, Meaning, json, terminal};
 use murphy_search::{Explanation, NeverSeen, Tree};
 
 use crate::args::{ExplainArgs, Format};
+use crate::context::Context;
 use crate::error::Error;
+use crate::project::Project;
 use crate::settings::Question;
 use crate::usage::Usage;
 use crate::worlds::Demo;
@@ -23,25 +29,112 @@ const MOST_LOOKED_AT: usize = 256;
 /// More suggestions than this are not read.
 const MOST_SUGGESTIONS: usize = 5;
 
-pub(crate) fn run(args: &ExplainArgs) -> Result<u8, Error> {
+pub(crate) fn run(args: &ExplainArgs, context: &Context) -> Result<u8, Error> {
+    let (scenario, faultload, outcome) = match &args.app {
+        Some(app) => of_demo(app, args)?,
+        None => of_project(args, context)?,
+    };
+    let explained = explain(&scenario, faultload, &outcome)
+        .map_err(|never| never_seen(&never, &args.faultload, &outcome.points))?;
+    output::write(|out| match args.search.format {
+        Format::Human => terminal::write_explained(&explained, out),
+        Format::Json => json::write_explained(&explained, out),
+    })?;
+    Ok(exit::OK)
+}
+
+fn of_demo(app: &str, args: &ExplainArgs) -> Result<(String, Faultload, Outcome), Error> {
     let Question {
         settings,
         faultload,
-    } = Question::of(args)?;
-    let outcome = runtime::block_on(async {
+    } = Question::of(app, args)?;
+    let (outcome, _) = runtime::block_on(async {
         let world = Demo::open(settings.place).await?;
         let campaign = &settings.campaign;
         runtime::campaign(&world, campaign, Memory::default(), &mut [])
             .await
             .map_err(|failed| Error::of_campaign(failed, &settings.reference_hint))
     })??;
-    let explained = explain(&settings.campaign.scenario, faultload, &outcome)
-        .map_err(|never| never_seen(&never, &args.faultload, &outcome.points))?;
-    output::write(|out| match settings.format {
-        Format::Human => terminal::write_explained(&explained, out),
-        Format::Json => json::write_explained(&explained, out),
+    Ok((settings.campaign.scenario, faultload, outcome))
+}
+
+/// Goes through the last campaign once more, from what was kept of it.
+fn of_project(
+    args: &ExplainArgs,
+    context: &Context,
+) -> Result<(String, Faultload, Outcome), Error> {
+    let faultload: Faultload = args
+        .faultload
+        .parse()
+        .map_err(|error| Usage::syntax("FAULTLOAD", &error))?;
+    let project = Project::open(&args.project, context)?;
+    let scenario = only(&project)?;
+    let campaign = project.campaign(scenario, &args.search, None)?;
+    let failed = |error: StoreError| Error::Store(error.to_string());
+    let store = Store::open_existing(project.state()).map_err(failed)?;
+    let last = match &store {
+        Some(store) => store.last_ended(&scenario.name).map_err(failed)?,
+        None => None,
+    };
+    let last = last.ok_or_else(|| {
+        Usage::new(format!("no campaign on `{}` has ended yet", scenario.name))
+            .hint("run `murphy run` first; explanations are about what it did")
     })?;
-    Ok(exit::OK)
+    let memory = Memory {
+        campaign: None,
+        identity: last.identity,
+        reference: last.references.into_iter().next(),
+        executions: last.executions,
+    };
+    let (outcome, _) = runtime::block_on(runtime::campaign(&Nowhere, &campaign, memory, &mut []))?
+        .map_err(|failed| Error::of_campaign(failed, ""))?;
+    Ok((campaign.scenario, faultload, outcome))
+}
+
+fn only(project: &Project) -> Result<&ScenarioSpec, Usage> {
+    match &project.scenarios[..] {
+        [only] => Ok(only),
+        several => {
+            let names: Vec<&str> = several.iter().map(|it| it.name.as_str()).collect();
+            Err(Usage::new("there are several scenarios")
+                .hint(format!("choose one with `--scenario`: {}", names.join(", "))))
+        }
+    }
+}
+
+/// Where nothing is run: all that is asked for was kept.
+struct Nowhere;
+
+impl Nowhere {
+    fn broken() -> BrokenWorld {
+        BrokenWorld {
+            message: "the last campaign on this scenario was another search".to_owned(),
+            hint: Some("give the arguments that `murphy run` was given, or run it again".to_owned()),
+            logs: Vec::new(),
+        }
+    }
+}
+
+impl World for Nowhere {
+    fn workers(&self) -> u32 {
+        1
+    }
+
+    async fn run(
+        &self,
+        _: u32,
+        _: &Faultload,
+        _: &Arc<Identity>,
+    ) -> Result<Observed, BrokenWorld> {
+        Err(Nowhere::broken())
+    }
+
+    async fn reference(
+        &self,
+        _: &Arc<Identity>,
+    ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
+        Err(Nowhere::broken())
+    }
 }
 
 fn explain(scenario: &str, asked: Faultload, outcome: &Outcome) -> Result<Explained, NeverSeen> {

@@ -29,7 +29,7 @@ pub(crate) fn run(cli: Cli, context: &Context) -> Result<u8, Error> {
         Command::Baseline(BaselineCommand::Write(args)) => baseline::run(&args, context),
         Command::Demo(args) if args.list => list::run(),
         Command::Demo(args) => demo::run(&args, context),
-        Command::Explain(args) => explain::run(&args),
+        Command::Explain(args) => explain::run(&args, context),
         Command::Init(args) => init::run(&args, context),
         Command::Check(args) => check::run(&args, context),
         Command::Schema => schema::run(),

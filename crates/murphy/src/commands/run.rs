@@ -1,6 +1,5 @@
 //! `murphy run`: test your own system.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
@@ -19,10 +18,7 @@ use crate::progress::Progress;
 use crate::project::Project;
 use crate::replays::System;
 use crate::reporting::{self, Reports, Subject};
-use crate::{exit, output, runtime};
-
-/// What to try where a scenario fails without faults.
-const HINT: &str = "fix the test or the system first: faults tell nothing about what is broken without them. `murphy doctor` looks at the wiring";
+use crate::{exit, observe, output, runtime};
 
 pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8, Error> {
     let project = Project::open(&args.project, context)?;
@@ -100,7 +96,6 @@ fn one(
 async fn campaign_in(
     world: &impl World,
     campaign: &Campaign,
-    args: &RunArgs,
     project: &Project,
     kept: &mut Kept,
     context: &Context,
@@ -118,7 +113,7 @@ async fn campaign_in(
     );
     sinks.extend(events.as_mut().map(|events| events as &mut dyn Sink));
     let memory = match past {
-        Some(past) => what_holds(world, campaign, project, past).await?,
+        Some(past) => what_holds(world, project, past).await?,
         None => memory,
     };
     let resumed = memory.executions.len();
@@ -129,17 +124,15 @@ async fn campaign_in(
     }
     let done = runtime::campaign(world, campaign, memory, &mut sinks).await;
     drop(sinks);
-    let _ = args;
     if let Some(trouble) = events.as_ref().and_then(Ndjson::trouble) {
         complain(format_args!("the events could not be written: {trouble}"));
     }
-    done.map_err(|failed| Error::of_campaign(failed, HINT))
+    done.map_err(|failed| Error::of_campaign(failed, observe::HINT))
 }
 
 /// What of the last campaign still holds.
 async fn what_holds(
     world: &impl World,
-    campaign: &Campaign,
     project: &Project,
     (identity, past): (murphy_model::Identity, Past),
 ) -> Result<Memory, Error> {
@@ -154,7 +147,6 @@ async fn what_holds(
             names.join(", ")
         ),
     });
-    let _ = campaign;
     Ok(Memory {
         executions: since::unaffected(past, &changed),
         ..Memory::default()

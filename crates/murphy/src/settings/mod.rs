@@ -142,7 +142,7 @@ impl Settings {
 impl Question {
     /// What `murphy explain` was asked. The search is made in memory, where it
     /// takes no time: it is the same as on sockets.
-    pub(crate) fn of(args: &ExplainArgs) -> Result<Self, Usage> {
+    pub(crate) fn of(app: &str, args: &ExplainArgs) -> Result<Self, Usage> {
         let given = SystemArgs {
             simulate: true,
             set: args.system.set.clone(),
@@ -150,7 +150,7 @@ impl Question {
             keep_state: args.system.keep_state,
         };
         let settings =
-            Settings::of_system("murphy explain --app", &args.app, &given, &args.search)?;
+            Settings::of_system("murphy explain --app", app, &given, &args.search)?;
         let faultload: Faultload = args
             .faultload
             .parse()

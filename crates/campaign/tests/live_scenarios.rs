@@ -1,0 +1,420 @@
+//! Tests of every kind under faults, and what is done around them.
+
+#[path = "live_support/mod.rs"]
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use murphy_campaign::World;
+use murphy_campaign::live::spec::{
+    CommandSpec, ScenarioKind, ScenarioSpec, ServiceSpec, StepSpec, SystemSpec,
+};
+use murphy_campaign::live::{LiveOptions, LiveWorld};
+use murphy_model::{Faultload, Verdict};
+use support::*;
+
+#[test]
+fn role() {
+    play_role();
+}
+
+const FAULT: &str = "shop GET /buy > cart GET /items = 503";
+
+fn command(script: &str) -> ScenarioSpec {
+    scenario(ScenarioKind::Command(shell(script)))
+}
+
+/// A system without services.
+async fn nothing(scenario: ScenarioSpec, folder: &Folder) -> LiveWorld {
+    let started = start(SystemSpec::default(), scenario, folder).await;
+    started.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_passes_or_fails_by_its_exit_code() {
+    let folder = Folder::new();
+    let cases = [
+        ("echo fine", "", "fine\n"),
+        (
+            "echo one; echo 'AssertionError: 500 from 127.0.0.1:41234' >&2; echo done; exit 1",
+            "exit code 1: AssertionError: 500 from 127.0.0.1:*",
+            "one\nAssertionError: 500 from 127.0.0.1:41234\ndone\n",
+        ),
+        ("kill -ABRT $$", "killed by SIGABRT", ""),
+        ("exit 2", "exit code 2", ""),
+    ];
+    for (script, complains, prints) in cases {
+        let world = nothing(command(script), &folder).await;
+        let observed = run(&world, "").await;
+        assert_eq!(complaint(&observed), complains);
+        assert_eq!(observed.output.unwrap_or_default(), prints);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_is_stuck_is_killed_with_its_children() {
+    let folder = Folder::new();
+    let stuck = ScenarioSpec {
+        timeout: Duration::from_millis(500),
+        ..command("sleep 1000 & echo child $!; wait")
+    };
+    let world = nothing(stuck, &folder).await;
+    let observed = run(&world, "").await;
+    assert_eq!(complaint(&observed), "did not end within 500ms");
+    let output = observed.output.unwrap();
+    let child = output.trim().strip_prefix("child ").unwrap();
+    let gone = format!("/proc/{child}/cwd");
+    assert!(soon(|| std::fs::read_link(&gone).is_err()), "{gone}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_is_not_found_is_no_verdict() {
+    let folder = Folder::new();
+    let world = nothing(
+        scenario(ScenarioKind::Command(CommandSpec {
+            command: vec!["pytset".to_owned()],
+            directory: "/".into(),
+            ..CommandSpec::default()
+        })),
+        &folder,
+    )
+    .await;
+    let error = world.run(0, &Faultload::none(), &Arc::default()).await;
+    let error = error.unwrap_err();
+    assert_eq!(
+        error.message,
+        "scenario `buys` cannot be run: command not found: `pytset` (in `/`)"
+    );
+    assert!(error.hint.unwrap().contains("PATH"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_enters_by_its_worker_and_can_ask_what_struck() {
+    let folder = Folder::new();
+    let test = CommandSpec {
+        command: this_program(),
+        directory: "/".into(),
+        environment: [("ROLE".to_owned(), "test".to_owned())].into(),
+    };
+    let world = start(
+        shop(FORWARDED),
+        scenario(ScenarioKind::Command(test)),
+        &folder,
+    )
+    .await;
+    let world = world.unwrap();
+    let calm = run(&world, "").await;
+    assert_eq!(complaint(&calm), "");
+    assert!(calm.output.unwrap().contains("\"struck\":[]"));
+    let struck = run(&world, FAULT).await;
+    let output = struck.output.as_deref().unwrap();
+    let told = format!(
+        "\"planned\":[\"{FAULT}\"],\"struck\":[{{\"point\":\"shop GET /buy > cart GET /items\",\"mode\":\"503\"}}]"
+    );
+    assert!(output.contains(&told), "{output}");
+    assert!(
+        output.contains(&format!("planned [\"{FAULT}\"]")),
+        "{output}"
+    );
+    assert!(
+        complaint(&struck).contains("buying failed"),
+        "{}",
+        complaint(&struck)
+    );
+    let again = run(&world, FAULT).await;
+    assert_eq!(
+        complaint(&struck),
+        complaint(&again),
+        "findings are told apart by it"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_is_told_its_execution() {
+    let folder = Folder::new();
+    let mut system = shop(FORWARDED);
+    system.services[0].name = "cart-v2".to_owned();
+    system.services.truncate(1);
+    let mut spec = shell("env | grep -E '^(TRACE|BAGG|MURPHY|TARGET)' | sort");
+    spec.environment = [("TARGET".to_owned(), "{cart-v2.address}".to_owned())].into();
+    let world = start(system, scenario(ScenarioKind::Command(spec)), &folder).await;
+    let world = world.unwrap();
+    let output = run(&world, "** > cart-v2 * = 503").await.output.unwrap();
+    let value = |name: &str| {
+        let line = output
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+        line.unwrap_or_else(|| panic!("no {name} in {output}"))
+    };
+    let (execution, entry) = (
+        value("MURPHY_EXECUTION"),
+        world.entry(0, "cart-v2").unwrap(),
+    );
+    assert_eq!(value("TRACESTATE"), format!("murphy={execution}"));
+    assert_eq!(value("BAGGAGE"), format!("murphy={execution}"));
+    assert!(value("TRACEPARENT").contains(execution));
+    assert_eq!(value("MURPHY_FAULTS"), "[\"** > cart-v2 * = 503\"]");
+    assert_eq!(value("MURPHY_WORKER"), "0");
+    assert_eq!(value("MURPHY_CART_V2_URL"), format!("http://{entry}"));
+    assert_eq!(value("TARGET"), entry);
+    assert!(value("MURPHY_CONTROL_URL").starts_with("http://127.0.0.1:"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_are_judged_by_what_is_expected() {
+    let folder = Folder::new();
+    let mut first = request("shop", "/buy");
+    first.expect.json = vec![("items.0.name".to_owned(), "tea".into())];
+    first.expect.status_under_fault = vec!["5xx".to_owned()];
+    let mut second = request("cart", "/items");
+    second.expect.contains = vec!["coffee".to_owned()];
+    let both = scenario(ScenarioKind::Requests(vec![first.clone(), second]));
+    let world = start(shop(FORWARDED), both, &folder).await.unwrap();
+    let observed = run(&world, "").await;
+    assert_eq!(
+        complaint(&observed),
+        "GET /items: the body does not contain `coffee`"
+    );
+    assert!(observed.output.unwrap().contains("tea"));
+    drop(world);
+
+    let only = scenario(ScenarioKind::Requests(vec![first]));
+    let world = start(shop(FORWARDED), only, &folder).await.unwrap();
+    assert_eq!(complaint(&run(&world, "").await), "");
+    assert_eq!(
+        complaint(&run(&world, FAULT).await),
+        "",
+        "a failure shown honestly"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fault_that_never_landed_is_no_pass() {
+    let folder = Folder::new();
+    let world = start(shop(FORWARDED), buys(), &folder).await.unwrap();
+    let observed = run(&world, "shop GET /buy > cart GET /items #2 = 503").await;
+    let Verdict::NotExercised { missing } = &observed.execution.verdict else {
+        panic!("{:?}", observed.execution.verdict);
+    };
+    assert_eq!(missing.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn functions_get_a_session_and_may_panic() {
+    let folder = Folder::new();
+    let function: murphy_campaign::live::spec::Function = Arc::new(|session| {
+        Box::pin(async move {
+            let url = format!("{}/buy", session.entries["shop"]);
+            let headers = [("tracestate".to_owned(), session.tracestate.clone())];
+            let status = tokio::task::spawn_blocking(move || get(&url, &headers)).await;
+            let status = status.unwrap().map(|(status, _)| status);
+            assert!(
+                session.faults.is_empty() || status != Some(500),
+                "order 123456 failed"
+            );
+            match status {
+                Some(200) => Ok(()),
+                other => Err(format!("{other:?}")),
+            }
+        })
+    });
+    let world = start(
+        shop(FORWARDED),
+        scenario(ScenarioKind::Function(function)),
+        &folder,
+    )
+    .await;
+    let world = world.unwrap();
+    assert_eq!(complaint(&run(&world, "").await), "");
+    assert_eq!(
+        complaint(&run(&world, FAULT).await),
+        "panicked: order * failed"
+    );
+    assert_eq!(complaint(&run(&world, "").await), "");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn executions_of_different_workers_do_not_meet() {
+    let folder = Folder::new();
+    let options = LiveOptions {
+        workers: 4,
+        grace: Duration::ZERO,
+        ..options(&folder)
+    };
+    let world = LiveWorld::start(shop(FORWARDED), buys(), options)
+        .await
+        .unwrap();
+    let (world, wrong) = (Arc::new(world), Arc::new(AtomicUsize::new(0)));
+    let mut tasks = tokio::task::JoinSet::new();
+    for worker in 0..4 {
+        let (world, wrong) = (world.clone(), wrong.clone());
+        tasks.spawn(async move {
+            for round in 0..50 {
+                let faults = if (round + worker) % 2 == 0 { "" } else { FAULT };
+                let observed = run_on(&world, worker, faults).await;
+                let failed = complaint(&observed) == "GET /buy answered 500, expected 2xx";
+                if failed == faults.is_empty() || points(&observed).len() != 2 {
+                    wrong.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+        });
+    }
+    tasks.join_all().await;
+    assert_eq!(wrong.load(Ordering::Relaxed), 0);
+    assert_eq!(world.registry().live(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_execution_that_is_cancelled_leaves_nothing_for_the_next() {
+    let folder = Folder::new();
+    let world = start(shop(FORWARDED), buys(), &folder).await.unwrap();
+    let hang: Faultload = "shop GET /buy > cart GET /items = hang".parse().unwrap();
+    let identity = Arc::default();
+    let hanging = world.run(0, &hang, &identity);
+    let cancelled = tokio::time::timeout(Duration::from_millis(300), hanging).await;
+    assert!(cancelled.is_err());
+    assert_eq!(world.registry().live(), 0);
+    let next = run(&world, "").await;
+    assert_eq!((complaint(&next), points(&next).len()), ("", 2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_scenario_that_hangs_shows_the_call_it_waits_for() {
+    let folder = Folder::new();
+    let impatient = ScenarioSpec {
+        timeout: Duration::from_millis(400),
+        ..buys()
+    };
+    let world = start(shop(FORWARDED), impatient, &folder).await.unwrap();
+    let observed = run(&world, "shop GET /buy > cart GET /items = hang").await;
+    assert_eq!(complaint(&observed), "did not end within 400ms");
+    let unfinished = observed.execution.trace.calls().iter();
+    assert_eq!(unfinished.filter(|call| call.finished.is_none()).count(), 2);
+    assert!(!observed.quiet);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_test_with_an_address_in_its_source_is_seen() {
+    let folder = Folder::new();
+    let listen = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listen.local_addr().unwrap();
+    drop(listen);
+    let mut system = shop(FORWARDED);
+    system.services[1].listen = Some(address);
+    let hard_coded: murphy_campaign::live::spec::Function = Arc::new(move |_| {
+        Box::pin(async move {
+            let asked =
+                tokio::task::spawn_blocking(move || get(&format!("http://{address}/buy"), &[]));
+            match asked.await.unwrap() {
+                Some((200, _)) => Ok(()),
+                _ => Err("no".to_owned()),
+            }
+        })
+    });
+    let world = start(
+        system,
+        scenario(ScenarioKind::Function(hard_coded)),
+        &folder,
+    )
+    .await;
+    let world = world.unwrap();
+    assert_eq!(points(&run(&world, "").await).len(), 2);
+    assert_eq!(complaint(&run(&world, FAULT).await), "no");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_running_service_that_goes_down_is_no_finding() {
+    let folder = Folder::new();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    // Accepts, and never answers, until it goes away.
+    let serving = tokio::spawn(async move {
+        let mut held = Vec::new();
+        while let Ok((stream, _)) = listener.accept().await {
+            held.push(stream);
+        }
+    });
+    let system = SystemSpec {
+        services: vec![running("shop", &address)],
+        ..SystemSpec::default()
+    };
+    let world = start(system, buys(), &folder).await.unwrap();
+    serving.abort();
+    assert!(soon(|| is_free(&address)));
+    let error = world.run(0, &Faultload::none(), &Arc::default()).await;
+    let error = error.unwrap_err();
+    assert!(error.message.contains("service `shop` is down"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn steps_run_around_executions_without_faults() {
+    let folder = Folder::new();
+    let file = folder.path().join("steps");
+    let note = |word: &str| StepSpec::Command(shell(&format!("echo {word} >> {}", file.display())));
+    let reset = request("shop", "/buy");
+    let mut system = shop(FORWARDED);
+    system.setup = vec![note("setup")];
+    system.reset = vec![note("reset"), StepSpec::Request(Box::new(reset))];
+    system.teardown = vec![note("teardown")];
+    let world = start(system, buys(), &folder).await.unwrap();
+    // The reset sends the same request, and must neither fail nor be seen.
+    let struck = run(&world, "** > cart * #* = 503").await;
+    assert_eq!(complaint(&struck), "GET /buy answered 500, expected 2xx");
+    assert_eq!(points(&struck).len(), 2);
+    run(&world, "").await;
+    world.stop().await.unwrap();
+    let steps = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(steps, "setup\nreset\nreset\nteardown\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_that_fails_is_named() {
+    let folder = Folder::new();
+    let failing = || StepSpec::Command(shell("echo no database; exit 4"));
+    let mut system = SystemSpec::default();
+    system.setup = vec![StepSpec::Command(shell("true")), failing()];
+    let error = start(system, command("true"), &folder).await.err().unwrap();
+    assert_eq!(
+        error.message,
+        "setup step 2 (`sh -c echo no database; exit 4`) failed: exit code 4: no database"
+    );
+    assert_eq!(error.logs[0].1, "no database\n");
+
+    let mut down = request("shop", "/reset");
+    down.expect.status = vec!["204".to_owned()];
+    let system = SystemSpec {
+        reset: vec![StepSpec::Request(Box::new(down))],
+        ..shop(FORWARDED)
+    };
+    let world = start(system, buys(), &folder).await.unwrap();
+    let error = world.run(0, &Faultload::none(), &Arc::default()).await;
+    assert_eq!(
+        error.unwrap_err().message,
+        "reset step 1 (GET /reset) failed: GET /reset answered 200, expected 204"
+    );
+}
+
+/// Not a bound on time, which a busy machine would break: what an execution
+/// costs beside its request is printed for those who look.
+#[tokio::test(flavor = "multi_thread")]
+async fn thousands_of_requests_are_no_trouble() {
+    let folder = Folder::new();
+    let system = SystemSpec {
+        services: vec![ServiceSpec {
+            ..managed("shop", "cart", &[])
+        }],
+        ..SystemSpec::default()
+    };
+    let options = LiveOptions {
+        grace: Duration::ZERO,
+        ..options(&folder)
+    };
+    let world = LiveWorld::start(system, buys(), options).await.unwrap();
+    let began = Instant::now();
+    for _ in 0..1000 {
+        assert_eq!(complaint(&run(&world, "").await), "");
+    }
+    println!("{:?} per execution", began.elapsed() / 1000);
+}
