@@ -211,7 +211,8 @@ async fn calls_are_made_from_json_by_either_reflection() {
             let observed = run(&world, "").await;
             assert_eq!(complaint(&observed), "");
             // What the server tells of itself is none of the test's calls.
-            assert_eq!(points(&observed), ["shop shop.v1.Shop/Buy"]);
+            let [only] = points(&observed).try_into().unwrap();
+            assert!(only.starts_with("shop shop.v1.Shop/Buy"), "{only}");
         }
     }
 }
@@ -283,12 +284,11 @@ async fn what_cannot_be_called_is_said_before_anything_runs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_is_gone_gives_no_answer() {
+async fn the_entry_call_itself_is_never_failed() {
     let folder = Folder::new();
     let buy = call("shop.v1.Shop/Buy", json!({"item": "tea", "amount": 1}));
     let world = world(Tells::V1, buy, &folder).await.unwrap();
     let identity: Arc<murphy_model::Identity> = Arc::default();
-    // Entry calls are never failed, so the way to the shop stays whole.
     let fault = "** > shop * = reset".parse().unwrap();
     let observed = murphy_campaign::World::run(&world, 0, &fault, &identity).await;
     assert_eq!(complaint(&observed.unwrap()), "not exercised");

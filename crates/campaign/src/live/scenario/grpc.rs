@@ -207,7 +207,7 @@ impl Raw {
                 Ok(number) => GrpcCode::new(number).map_or("UNKNOWN", GrpcCode::name),
                 Err(_) => "UNKNOWN",
             };
-            return Ok((code, value("grpc-message").unwrap_or_default().to_owned()));
+            return Ok((code, decoded(value("grpc-message").unwrap_or_default())));
         }
         match self.status {
             // Answered by gRPC, but its status never came.
@@ -281,6 +281,23 @@ pub(super) fn framed(message: &[u8]) -> Bytes {
     frame.into()
 }
 
+/// A message of a status, in which all but plain characters are `%20`.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        let digits = after.get(..2).and_then(|it| std::str::from_utf8(it).ok());
+        let byte = digits.and_then(|it| u8::from_str_radix(it, 16).ok());
+        let (next, length) = match (first, byte) {
+            (b'%', Some(byte)) => (byte, 3),
+            _ => (*first, 1),
+        };
+        bytes.push(next);
+        rest = &rest[length..];
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 /// What gRPC makes of an answer that is none of its own.
 fn code_of_http(status: u16) -> &'static str {
     match status {
@@ -290,5 +307,24 @@ fn code_of_http(status: u16) -> &'static str {
         404 => "UNIMPLEMENTED",
         429 | 502 | 503 | 504 => "UNAVAILABLE",
         _ => "UNKNOWN",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_of_statuses_are_decoded() {
+        let cases = [
+            ("nothing%20ordered", "nothing ordered"),
+            ("50%", "50%"),
+            ("%zz%2", "%zz%2"),
+            ("%C3%A9", "é"),
+            ("", ""),
+        ];
+        for (text, plain) in cases {
+            assert_eq!(decoded(text), plain);
+        }
     }
 }

@@ -186,10 +186,15 @@ impl Server {
             let message = framed(&ask.encode_to_vec());
             let raw = self.line.call(&path, HeaderMap::new(), message).await;
             let raw = raw.map_err(|it| lost(&self.address, it))?;
-            let (code, _) = raw.code().map_err(|it| lost(&self.address, it))?;
-            if code == "UNIMPLEMENTED" {
-                self.version += 1;
-                continue;
+            let (code, message) = raw.code().map_err(|it| lost(&self.address, it))?;
+            match code {
+                "OK" => {}
+                "UNIMPLEMENTED" => {
+                    self.version += 1;
+                    continue;
+                }
+                // Some say so instead of sending a message that says it.
+                _ => return Ok(Told::refusing(message)),
             }
             let messages = raw.messages().map_err(|it| lost(&self.address, it))?;
             let first = messages.first().map(|it| Told::decode(it.clone()));
@@ -222,6 +227,15 @@ struct Told {
     error: Option<Refusal>,
 }
 
+impl Told {
+    fn refusing(message: String) -> Self {
+        Told {
+            files: None,
+            error: Some(Refusal { message }),
+        }
+    }
+}
+
 /// `FileDescriptorResponse`.
 #[derive(Clone, PartialEq, Message)]
 struct Files {
@@ -229,11 +243,9 @@ struct Files {
     files: Vec<Vec<u8>>,
 }
 
-/// `ErrorResponse`.
+/// `ErrorResponse`, as far as it matters.
 #[derive(Clone, PartialEq, Message)]
 struct Refusal {
-    #[prost(int32, tag = "1")]
-    code: i32,
     #[prost(string, tag = "2")]
     message: String,
 }
