@@ -99,7 +99,7 @@ pub(crate) const DEFAULT_APP: &str = "mailchimp";
 
 const EXPLAIN_EXAMPLES: &str = "\
 A faultload is a list of faults, each a call and a mode; `** >` stands for any callers:
-  murphy explain "** > cart * = 503"
+  murphy explain \"** > cart * = 503\"
   murphy explain --app mailchimp \"** > app-server * = 503\"
   murphy explain --app netflix \"** > user-profile * = 500, ** > bookmarks * = 503\"
   murphy explain --app cinema-3 --reduce retry \"** > bookings * #2 = 500\"";

@@ -208,7 +208,11 @@ impl Project {
         let started = LiveWorld::start_correlated(system, scenario.clone(), options, wanted);
         let (world, correlation) = started.await?;
         for cleaned in world.cleaned_up() {
-            let names: Vec<&str> = cleaned.stopped.iter().map(|(_, name)| name.as_str()).collect();
+            let names: Vec<&str> = cleaned
+                .stopped
+                .iter()
+                .map(|(_, name)| name.as_str())
+                .collect();
             if !names.is_empty() {
                 let (owner, names) = (cleaned.owner, names.join(", "));
                 output::say(format_args!(

@@ -96,8 +96,10 @@ fn only(project: &Project) -> Result<&ScenarioSpec, Usage> {
         [only] => Ok(only),
         several => {
             let names: Vec<&str> = several.iter().map(|it| it.name.as_str()).collect();
-            Err(Usage::new("there are several scenarios")
-                .hint(format!("choose one with `--scenario`: {}", names.join(", "))))
+            Err(Usage::new("there are several scenarios").hint(format!(
+                "choose one with `--scenario`: {}",
+                names.join(", ")
+            )))
         }
     }
 }
@@ -109,7 +111,9 @@ impl Nowhere {
     fn broken() -> BrokenWorld {
         BrokenWorld {
             message: "the last campaign on this scenario was another search".to_owned(),
-            hint: Some("give the arguments that `murphy run` was given, or run it again".to_owned()),
+            hint: Some(
+                "give the arguments that `murphy run` was given, or run it again".to_owned(),
+            ),
             logs: Vec::new(),
         }
     }
@@ -120,12 +124,7 @@ impl World for Nowhere {
         1
     }
 
-    async fn run(
-        &self,
-        _: u32,
-        _: &Faultload,
-        _: &Arc<Identity>,
-    ) -> Result<Observed, BrokenWorld> {
+    async fn run(&self, _: u32, _: &Faultload, _: &Arc<Identity>) -> Result<Observed, BrokenWorld> {
         Err(Nowhere::broken())
     }
 

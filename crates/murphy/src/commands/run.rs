@@ -76,10 +76,7 @@ fn one(
         let name = kept.name();
         let (world, _) = project.bring_up(scenario, campaign.jobs, &name).await?;
         campaign.jobs = campaign.jobs.min(world.workers());
-        let done = campaign_in(
-            &world, &campaign, args, project, &mut kept, context, &reports,
-        )
-        .await;
+        let done = campaign_in(&world, &campaign, project, &mut kept, context, &reports).await;
         let stopped = world.stop().await;
         let done = done?;
         stopped.map_err(Error::Broken)?;

@@ -22,7 +22,7 @@ use murphy_model::{Faultload, Mode, Outcome, Pattern};
 use murphy_search::{Filter, Modes, Options, Order, Reduction};
 
 use crate::args::{
-    CampaignArgs, DEFAULT_MODES, DemoArgs, ExplainArgs, Format, OrderArg, SearchArgs, StrategyArg,
+    CampaignArgs, DEFAULT_MODES, DemoArgs, ExplainArgs, OrderArg, SearchArgs, StrategyArg,
     SystemArgs,
 };
 use crate::usage::Usage;
@@ -35,7 +35,6 @@ pub(crate) struct Settings {
     pub(crate) explain_command: String,
     /// What to try if the scenario fails without faults.
     pub(crate) reference_hint: String,
-    pub(crate) format: Format,
     pub(crate) require_complete: bool,
 }
 
@@ -133,7 +132,6 @@ impl Settings {
             about,
             explain_command: rerun::explain_command(scenario, given, args),
             reference_hint,
-            format: args.format,
             require_complete: false,
         })
     }
@@ -149,8 +147,7 @@ impl Question {
             identity: args.system.identity.clone(),
             keep_state: args.system.keep_state,
         };
-        let settings =
-            Settings::of_system("murphy explain --app", app, &given, &args.search)?;
+        let settings = Settings::of_system("murphy explain --app", app, &given, &args.search)?;
         let faultload: Faultload = args
             .faultload
             .parse()
