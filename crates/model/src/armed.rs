@@ -8,13 +8,14 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use crate::point::AnyCount;
 use crate::{Fault, Faultload, Point, Target};
 
 /// The faults of one faultload, found by the point they strike.
 #[derive(Clone, Debug, Default)]
 pub struct Armed {
     calls: FxHashMap<Point, Fault>,
-    every: FxHashMap<Point, Fault>,
+    every: FxHashMap<AnyCount, Fault>,
     /// Patterns by the destination of their last frame; those for several
     /// destinations under `None`.
     patterns: FxHashMap<Option<Arc<str>>, Vec<Fault>>,
@@ -36,7 +37,7 @@ impl Armed {
                 self.calls.insert(point.clone(), fault);
             }
             Target::Every(point) => {
-                self.every.insert(point.clone(), fault);
+                self.every.insert(AnyCount(point.clone()), fault);
             }
             Target::Matching(pattern) => {
                 let last = pattern.frames.last();
@@ -54,7 +55,7 @@ impl Armed {
             return Some(fault);
         }
         if !self.every.is_empty()
-            && let Some(fault) = self.every.get(&point.with_count(1))
+            && let Some(fault) = self.every.get(&AnyCount(point.clone()))
         {
             return Some(fault);
         }

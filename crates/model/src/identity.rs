@@ -121,7 +121,7 @@ impl Identifier {
         match self.counts.get_mut(&first) {
             Some(count) => {
                 *count += 1;
-                first.with_count(*count)
+                first.into_count(*count)
             }
             None => {
                 self.counts.insert(first.clone(), 1);

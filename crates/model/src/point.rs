@@ -58,6 +58,16 @@ impl Frame {
     }
 }
 
+impl Frame {
+    fn hash_but_for_count(&self, state: &mut impl Hasher) {
+        self.destination.hash(state);
+        self.interface.hash(state);
+        self.payload.hash(state);
+        self.predecessors.hash(state);
+        self.site.hash(state);
+    }
+}
+
 /// The completed siblings of a call, each with its highest count.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Predecessors(pub Arc<BTreeMap<Sibling, u32>>);
@@ -84,7 +94,16 @@ struct Node {
     parent: Option<Point>,
     frame: Frame,
     depth: usize,
-    hash: u64,
+    /// Of everything but the last count.
+    same_call: u64,
+}
+
+impl Node {
+    fn hash(&self) -> u64 {
+        // An odd factor moves different counts to different hashes.
+        let count = u64::from(self.frame.count).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.same_call ^ count
+    }
 }
 
 impl Point {
@@ -108,11 +127,11 @@ impl Point {
     fn link(parent: Option<Point>, frame: Frame) -> Self {
         // Points are made for every call on the wire: the hash must be cheap.
         let mut hasher = FxHasher::default();
-        parent.as_ref().map(|p| p.0.hash).hash(&mut hasher);
-        frame.hash(&mut hasher);
+        parent.as_ref().map(|p| p.0.hash()).hash(&mut hasher);
+        frame.hash_but_for_count(&mut hasher);
         let depth = parent.as_ref().map_or(1, |p| p.0.depth + 1);
         Point(Arc::new(Node {
-            hash: hasher.finish(),
+            same_call: hasher.finish(),
             parent,
             frame,
             depth,
@@ -155,6 +174,17 @@ impl Point {
         Self::link(self.0.parent.clone(), self.0.frame.clone().nth(count))
     }
 
+    /// The same, without a copy where nobody else has this one.
+    pub(crate) fn into_count(mut self, count: u32) -> Self {
+        match Arc::get_mut(&mut self.0) {
+            Some(node) => {
+                node.frame.count = count;
+                self
+            }
+            None => self.with_count(count),
+        }
+    }
+
     /// The same chain without what went before each call: the place in the
     /// system, however it was come by.
     pub fn without_predecessors(&self) -> Self {
@@ -180,6 +210,24 @@ impl Point {
     }
 }
 
+/// A call whatever its count: what is equal are the attempts of one call.
+#[derive(Clone, Debug)]
+pub(crate) struct AnyCount(pub(crate) Point);
+
+impl PartialEq for AnyCount {
+    fn eq(&self, AnyCount(other): &Self) -> bool {
+        self.0.0.same_call == other.0.same_call && self.0.same_call(other)
+    }
+}
+
+impl Eq for AnyCount {}
+
+impl Hash for AnyCount {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0.0.same_call);
+    }
+}
+
 /// The text form: the chain of nodes behind it says nothing to a reader.
 impl std::fmt::Debug for Point {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -190,7 +238,7 @@ impl std::fmt::Debug for Point {
 impl PartialEq for Point {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
-            || (self.0.hash == other.0.hash
+            || (self.0.same_call == other.0.same_call
                 && self.0.frame == other.0.frame
                 && self.0.parent == other.0.parent)
     }
@@ -200,7 +248,7 @@ impl Eq for Point {}
 
 impl Hash for Point {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.0.hash);
+        state.write_u64(self.0.hash());
     }
 }
 

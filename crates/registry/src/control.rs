@@ -14,6 +14,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use murphy_model::{CallId, Interface, Mode, Organic, Reply};
 
+use crate::hex;
+
 /// One execution, among all that any control plane ever began.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExecutionId(pub u64);
@@ -65,24 +67,45 @@ impl fmt::Debug for ExecutionId {
 }
 
 impl fmt::Display for CallKey {
-    /// By hand: it is written twice for every call of an execution, and the
-    /// general way takes as long as the rest of the stamp.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let mut text = [b'-'; 16 + 1 + 8];
-        let digit = |number: u64, place: usize| DIGITS[(number >> (4 * place)) as usize % 16];
-        for (at, byte) in text[..16].iter_mut().enumerate() {
-            *byte = digit(self.execution.0, 15 - at);
+        f.write_str(self.name().as_str())
+    }
+}
+
+/// The text of a [`CallKey`]. It is written for every call of an execution,
+/// and takes no memory of its own.
+#[derive(Clone, Copy)]
+pub struct CallName {
+    text: [u8; CallName::LONGEST],
+    length: usize,
+}
+
+impl CallName {
+    /// How long it can be.
+    pub const LONGEST: usize = 16 + 1 + 8;
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.text[..self.length]).expect("digits are ASCII")
+    }
+}
+
+impl CallKey {
+    /// How it is written.
+    pub fn name(&self) -> CallName {
+        let mut text = [b'-'; CallName::LONGEST];
+        text[..16].copy_from_slice(&hex::digits(self.execution.0));
+        let Some(CallId(call)) = self.call else {
+            return CallName { text, length: 16 };
+        };
+        let zeros = (call.leading_zeros() / 4).min(7);
+        // Without the leading zeros; what is left over behind is not shown.
+        let digits = hex::digits(u64::from(call) << (32 + 4 * zeros));
+        text[17..].copy_from_slice(&digits[..8]);
+        CallName {
+            text,
+            length: CallName::LONGEST - zeros as usize,
         }
-        let mut end = 16;
-        if let Some(CallId(call)) = self.call {
-            let digits = (8 - call.leading_zeros() as usize / 4).max(1);
-            end = 17 + digits;
-            for (at, byte) in text[17..end].iter_mut().enumerate() {
-                *byte = digit(u64::from(call), digits - 1 - at);
-            }
-        }
-        f.write_str(std::str::from_utf8(&text[..end]).expect("digits are ASCII"))
     }
 }
 
@@ -98,11 +121,11 @@ impl CallKey {
         let call = match call {
             [] => None,
             [b'-', digits @ ..] if (1..=8).contains(&digits.len()) => {
-                Some(CallId(hex(digits)? as u32))
+                Some(CallId(hex::parse(digits)? as u32))
             }
             _ => return None,
         };
-        let execution = ExecutionId(hex(execution)?);
+        let execution = ExecutionId(hex::parse(execution)?);
         Some(CallKey { execution, call })
     }
 }
@@ -113,18 +136,6 @@ impl FromStr for CallKey {
     fn from_str(text: &str) -> Result<Self, NoCallKey> {
         CallKey::parse(text.as_bytes()).ok_or(NoCallKey)
     }
-}
-
-/// The number in up to sixteen digits.
-fn hex(digits: &[u8]) -> Option<u64> {
-    digits.iter().try_fold(0, |number, byte| {
-        let digit = match byte {
-            b'0'..=b'9' => byte - b'0',
-            b'a'..=b'f' => byte - b'a' + 10,
-            _ => return None,
-        };
-        Some(number << 4 | u64::from(digit))
-    })
 }
 
 /// What travels through a whole execution unchanged: a trace id, or the
@@ -296,9 +307,19 @@ mod tests {
     #[test]
     fn a_key_reads_as_it_is_written() {
         let execution = ExecutionId(0x0123_4567_89ab_cdef);
-        for call in [None, Some(CallId(0)), Some(CallId(u32::MAX))] {
+        for call in [
+            None,
+            Some(0),
+            Some(0x1f),
+            Some(0x10),
+            Some(0xabc_def0),
+            Some(u32::MAX),
+        ] {
+            let call = call.map(CallId);
             let key = CallKey { execution, call };
             assert_eq!(key.to_string().parse(), Ok(key));
+            let digits = call.map_or(String::new(), |call| format!("-{:x}", call.0));
+            assert_eq!(key.to_string(), format!("0123456789abcdef{digits}"));
         }
     }
 

@@ -89,12 +89,12 @@ impl Execution {
         self.calls.lock().expect("no panic while calls are noted")
     }
 
-    pub(crate) fn arrive(&self, arrival: &Arrival) -> Decision {
+    pub(crate) fn arrive(&self, arrival: &Arrival, now: Instant) -> Decision {
         let mut guard = self.calls();
         let calls = &mut *guard;
         let id = match calls.arrivals.get(&arrival.id) {
             Some(known) => *known,
-            None => calls.add(self, arrival),
+            None => calls.add(self, arrival, now),
         };
         Decision {
             key: self.key(id),
@@ -180,7 +180,7 @@ impl Execution {
 }
 
 impl Calls {
-    fn add(&mut self, execution: &Execution, arrival: &Arrival) -> CallId {
+    fn add(&mut self, execution: &Execution, arrival: &Arrival, now: Instant) -> CallId {
         let (parent, link) = self.parent(arrival);
         let parent_point = parent.map(|id| &self.calls[id.0 as usize].point);
         let point = self.identifier.arrive(
@@ -210,7 +210,7 @@ impl Calls {
         }
         self.arrivals.insert(arrival.id, id);
         self.unfinished += 1;
-        let (arrived, now) = self.tick();
+        let arrived = self.tick(now);
         self.details.push(Detail {
             arrived: now - execution.begun,
             finished: None,
@@ -248,7 +248,7 @@ impl Calls {
     }
 
     fn finish(&mut self, id: CallId, ending: Ending) {
-        let (finished, _) = self.tick();
+        let finished = self.tick(Instant::now());
         let at = id.0 as usize;
         let call = &mut self.calls[at];
         call.finished = Some(finished);
@@ -264,10 +264,11 @@ impl Calls {
         self.unfinished -= 1;
     }
 
-    fn tick(&mut self) -> (u32, Instant) {
+    fn tick(&mut self, now: Instant) -> u32 {
         self.events += 1;
-        self.last_event = Instant::now();
-        (self.events, self.last_event)
+        // Whoever waited for the lock may have looked at the clock before.
+        self.last_event = self.last_event.max(now);
+        self.events
     }
 }
 

@@ -10,13 +10,14 @@
 
 mod control;
 mod execution;
+pub mod hex;
 mod infer;
 mod record;
 mod registry;
 
 pub use control::{
-    Arrival, CallKey, Claim, Clue, Control, Decision, Ending, ExecutionId, Origin, Parent, Soon,
-    SpanId, Spans, TraceKey, Unknown, WorkerId,
+    Arrival, CallKey, CallName, Claim, Clue, Control, Decision, Ending, ExecutionId, Origin,
+    Parent, Soon, SpanId, Spans, TraceKey, Unknown, WorkerId,
 };
 pub use murphy_model::{Detail, Link, Organic};
 pub use record::Recorded;

@@ -353,12 +353,13 @@ impl Control for Registry {
             Ok(execution) => execution,
             Err(unknown) => return Soon::Now(Err(unknown)),
         };
-        if execution.expires <= Instant::now() {
+        let now = Instant::now();
+        if execution.expires <= now {
             self.sweep();
             return Soon::Now(Err(Unknown));
         }
         self.learn_from(&arrival);
-        Soon::Now(Ok(execution.arrive(&arrival)))
+        Soon::Now(Ok(execution.arrive(&arrival, now)))
     }
 
     fn finish(&self, key: CallKey, ending: Ending) -> Soon<()> {
