@@ -4,10 +4,9 @@
 //! fail it. How that is done on the wire is the protocol engine's business
 //! (`Exchange`), how a failure looks is in `outcomes`.
 
-use murphy_model::Interface;
 use murphy_registry::{Arrival, Claim, Clue, Decision, Organic, Parent};
 
-use crate::carriers::Stamp;
+use crate::carriers::{Found, Stamp};
 use crate::door::Door;
 use crate::exchange::{Canned, Exchange, Failure, Gone, Head, Prefix, Reading};
 use crate::headers::Headers;
@@ -19,24 +18,24 @@ use crate::{grpc, outcomes};
 pub(crate) async fn handle<E: Exchange>(door: &Door, exchange: &mut E) {
     match claim(door, exchange) {
         None => pass(exchange).await,
-        Some((claim, clues)) => {
+        Some((claim, found)) => {
             // A caller that goes away before its request is complete has made
             // no call yet.
-            let _: Result<(), Gone> = interest(door, exchange, claim, clues).await;
+            let _: Result<(), Gone> = interest(door, exchange, claim, found).await;
         }
     }
 }
 
 /// Whose request it is, if it is of a live execution and not spared.
-fn claim<E: Exchange>(door: &Door, exchange: &E) -> Option<(Claim, Vec<Clue>)> {
+fn claim<E: Exchange>(door: &Door, exchange: &E) -> Option<(Claim, Found)> {
     if door.control.idle() {
         return None;
     }
-    let clues = door.settings.carriers.read(exchange.headers());
-    let claim = door.control.recognise(&clues, &door.origin)?;
+    let found = door.settings.carriers.find(exchange.headers());
+    let claim = door.control.recognise(&found.clues, &door.origin)?;
     let (path, _) = split_target(exchange.asked().target);
     let spared = door.settings.spared.iter().any(|spared| spared == path);
-    (!spared).then_some((claim, clues))
+    (!spared).then_some((claim, found))
 }
 
 /// Nobody's request: streamed as it is.
@@ -57,18 +56,19 @@ async fn interest<E: Exchange>(
     door: &Door,
     exchange: &mut E,
     claim: Claim,
-    clues: Vec<Clue>,
+    mut found: Found,
 ) -> Result<(), Gone> {
     let grpc = is_grpc(exchange.headers());
     let entry = claim.parent == Parent::Entry;
     let body = exchange.read_body(reading(door, grpc)).await?;
+    let clues = std::mem::take(&mut found.clues);
     let arrival = arrival(door, exchange, claim, clues, body, grpc);
     let Ok(decision) = door.control.arrive(arrival).get().await else {
         pass(exchange).await;
         return Ok(());
     };
-    let mut watch = Watch::new(door.control.clone(), decision.key, grpc);
-    stamp(door, exchange, &decision, entry);
+    let mut watch = Watch::new(&*door.control, decision.key, grpc);
+    stamp(door, exchange, &decision, entry, &mut found);
     match decision.fault {
         None => deliver(exchange, &mut watch, grpc).await,
         Some(mode) => outcomes::play(door, exchange, &mut watch, mode, grpc).await,
@@ -95,8 +95,8 @@ fn arrival<E: Exchange>(
     let asked = exchange.asked();
     let (path, query) = split_target(asked.target);
     let interface = match grpc {
-        true => grpc::interface(path),
-        false => Interface::http(asked.method, path),
+        true => door.interfaces.grpc(path),
+        false => door.interfaces.http(asked.method, path),
     };
     Arrival {
         id: fastrand::u64(..),
@@ -119,7 +119,13 @@ fn message(body: bytes::Bytes, grpc: bool) -> bytes::Bytes {
     }
 }
 
-fn stamp<E: Exchange>(door: &Door, exchange: &mut E, decision: &Decision, entry: bool) {
+fn stamp<E: Exchange>(
+    door: &Door,
+    exchange: &mut E,
+    decision: &Decision,
+    entry: bool,
+    found: &mut Found,
+) {
     let headers = exchange.headers_mut();
     headers.remove(CALL_SITE);
     let stamp = Stamp {
@@ -127,11 +133,11 @@ fn stamp<E: Exchange>(door: &Door, exchange: &mut E, decision: &Decision, entry:
         trace: decision.trace,
         entry,
     };
-    door.settings.carriers.stamp(headers, &stamp);
+    door.settings.carriers.stamp_found(headers, &stamp, found);
 }
 
 /// Passes a call on and records what comes of it.
-pub(crate) async fn deliver<E: Exchange>(exchange: &mut E, watch: &mut Watch, grpc: bool) {
+pub(crate) async fn deliver<E: Exchange>(exchange: &mut E, watch: &mut Watch<'_>, grpc: bool) {
     if forward(exchange, watch, grpc).await.is_some() {
         exchange.relay(Some(watch)).await;
     }
@@ -140,7 +146,7 @@ pub(crate) async fn deliver<E: Exchange>(exchange: &mut E, watch: &mut Watch, gr
 /// Forwards a call; `None`, with the call at its end, if no answer came.
 pub(crate) async fn forward<E: Exchange>(
     exchange: &mut E,
-    watch: &mut Watch,
+    watch: &mut Watch<'_>,
     grpc: bool,
 ) -> Option<Head> {
     match exchange.forward().await {
@@ -160,7 +166,11 @@ fn is_grpc(headers: &impl Headers) -> bool {
 }
 
 fn split_target(target: &str) -> (&str, &str) {
-    target.split_once('?').unwrap_or((target, ""))
+    // Mostly there is none, and whether there is one is known sooner than where.
+    match target.as_bytes().contains(&b'?') {
+        true => target.split_once('?').unwrap_or((target, "")),
+        false => (target, ""),
+    }
 }
 
 /// What a caller gets when the callee gave no answer, and how it reads.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use murphy_registry::{Control, Origin};
 
+use crate::interfaces::Interfaces;
 use crate::settings::Settings;
 use crate::{h1, h2};
 
@@ -22,6 +23,8 @@ pub(crate) struct Door {
     pub(crate) control: Arc<dyn Control>,
     /// What is set.
     pub(crate) settings: Arc<Settings>,
+    /// What it was asked for lately.
+    pub(crate) interfaces: Interfaces,
     /// HTTP/1.1 connections to the service.
     pub(crate) h1: h1::Pool,
     /// HTTP/2 connections to the service.

@@ -139,7 +139,7 @@ pub(crate) trait Exchange: Send {
     /// Passes the callee's answer on as it is, after `forward`. What came of
     /// it is told to `watch` before its end is sent. After an upgrade
     /// (101) both sides are joined until one of them is done.
-    fn relay(&mut self, watch: Option<&mut Watch>) -> impl Future<Output = ()> + Send;
+    fn relay(&mut self, watch: Option<&mut Watch<'_>>) -> impl Future<Output = ()> + Send;
 
     /// The next part of the callee's answer, after `forward`.
     fn next_piece(&mut self) -> impl Future<Output = Result<Piece, Failure>> + Send;

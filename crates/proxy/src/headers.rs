@@ -30,6 +30,31 @@ pub trait Headers {
     }
 }
 
+/// Which names there may be: a bit for every name there is; several names
+/// share one. Carriers mostly ask for headers that are not there, and this
+/// tells without looking through them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Names(u64);
+
+impl Names {
+    /// There is one with this name, whatever its case.
+    pub(crate) fn add(&mut self, name: &[u8]) {
+        self.0 |= bit(name);
+    }
+
+    /// Whether there may be one with this name; if not, there is none.
+    pub(crate) fn may_have(self, name: &str) -> bool {
+        self.0 & bit(name.as_bytes()) != 0
+    }
+}
+
+/// Which bit stands for a name: its length and its last letter tell the usual
+/// ones apart.
+fn bit(name: &[u8]) -> u64 {
+    let last = name.last().map_or(0, |byte| byte.to_ascii_lowercase());
+    1 << ((name.len() * 5 + usize::from(last)) % 64)
+}
+
 impl Headers for http::HeaderMap {
     fn each<'a>(&'a self, name: &str, see: &mut dyn FnMut(&'a [u8])) {
         for value in self.get_all(name) {

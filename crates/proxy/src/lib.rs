@@ -21,6 +21,7 @@ mod grpc;
 mod h1;
 mod h2;
 mod headers;
+mod interfaces;
 mod outcomes;
 mod server;
 mod settings;

@@ -17,6 +17,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
 use crate::door::Door;
+use crate::interfaces::Interfaces;
 use crate::settings::Settings;
 use crate::{h1, h2};
 
@@ -140,6 +141,7 @@ fn door(listener: &Listener, control: &Arc<dyn Control>, settings: &Arc<Settings
         origin: listener.origin.clone(),
         control: control.clone(),
         settings: settings.clone(),
+        interfaces: Interfaces::default(),
         h1: h1::Pool::default(),
         h2: h2::Pool::default(),
     })

@@ -3,7 +3,6 @@
 //! Owns the promise that every call that arrived is finished exactly once:
 //! also when its connection breaks, its task is dropped or a bug loses it.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use murphy_model::Reply;
@@ -13,8 +12,8 @@ use crate::exchange::Failure;
 use crate::grpc;
 
 /// A call of an execution, from its arrival to its end.
-pub(crate) struct Watch {
-    control: Arc<dyn Control>,
+pub(crate) struct Watch<'a> {
+    control: &'a dyn Control,
     key: CallKey,
     arrived: Instant,
     grpc: bool,
@@ -22,10 +21,10 @@ pub(crate) struct Watch {
     finished: bool,
 }
 
-impl Watch {
+impl<'a> Watch<'a> {
     /// Watches over a call that arrived just now; `grpc`: its answer is one of
     /// gRPC.
-    pub(crate) fn new(control: Arc<dyn Control>, key: CallKey, grpc: bool) -> Self {
+    pub(crate) fn new(control: &'a dyn Control, key: CallKey, grpc: bool) -> Self {
         Watch {
             control,
             key,
@@ -100,7 +99,7 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for Watch<'_> {
     /// A call nobody waits for any more: the caller's connection is gone.
     fn drop(&mut self) {
         match self.report(Reply::TimedOut, None, true) {

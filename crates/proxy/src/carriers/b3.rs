@@ -8,7 +8,7 @@ use std::fmt;
 
 use murphy_registry::{Clue, SpanId, Spans, TraceKey};
 
-use super::{Carrier, Stamp, ids};
+use super::{Carrier, Found, Stamp, ids};
 use crate::headers::Headers;
 
 const SINGLE: &str = "b3";
@@ -29,11 +29,13 @@ impl fmt::Display for B3 {
 }
 
 impl Carrier for B3 {
-    fn read(&self, headers: &dyn Headers, clues: &mut Vec<Clue>) {
-        clues.extend(context(headers).map(|(trace, spans)| Clue::Trace(trace, spans)));
+    fn read(&self, headers: &dyn Headers, found: &mut Found) {
+        found
+            .clues
+            .extend(context(headers).map(|(trace, spans)| Clue::Trace(trace, spans)));
     }
 
-    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp) {
+    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, _: &mut Found) {
         if stamp.entry && context(headers).is_none() {
             create(headers, stamp);
         }

@@ -9,7 +9,7 @@ use std::fmt;
 use murphy_registry::{CallKey, Clue};
 
 use super::list::{KEY, each_member, find_member, key_and_value};
-use super::{Carrier, Stamp, percent};
+use super::{Carrier, Found, Stamp, percent};
 use crate::headers::Headers;
 
 const HEADER: &str = "baggage";
@@ -34,13 +34,18 @@ impl fmt::Display for Baggage {
 }
 
 impl Carrier for Baggage {
-    fn read(&self, headers: &dyn Headers, clues: &mut Vec<Clue>) {
-        clues.extend(find_member(headers, HEADER, ours).map(Clue::Stamp));
+    fn read(&self, headers: &dyn Headers, found: &mut Found) {
+        found
+            .clues
+            .extend(find_member(headers, HEADER, ours).map(Clue::Stamp));
     }
 
-    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp) {
-        let list = with_others(format!("{KEY}={}", stamp.key), headers);
-        headers.set(HEADER, &list);
+    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, _: &mut Found) {
+        let ours = stamp.member();
+        match with_others(ours.as_str(), headers) {
+            Some(list) => headers.set(HEADER, &list),
+            None => headers.set(HEADER, ours.as_str()),
+        }
     }
 }
 
@@ -61,13 +66,17 @@ fn is_ours(member: &[u8]) -> bool {
     key.trim_ascii() == KEY.as_bytes()
 }
 
-/// The list with our member first and as many of the others as may be.
-fn with_others(ours: String, headers: &dyn Headers) -> String {
-    let (mut list, mut members) = (ours, 1);
+/// The list with our member first and as many of the others as may be; `None`
+/// if there are no others.
+fn with_others(ours: &str, headers: &dyn Headers) -> Option<String> {
+    let (mut list, mut members) = (String::new(), 1);
     let mut full = false;
     each_member(headers, HEADER, &mut |member| {
         if full || is_ours(member) {
             return;
+        }
+        if list.is_empty() {
+            list.push_str(ours);
         }
         let before = list.len();
         list.push(',');
@@ -79,7 +88,7 @@ fn with_others(ours: String, headers: &dyn Headers) -> String {
             list.truncate(before);
         }
     });
-    list
+    (!list.is_empty()).then_some(list)
 }
 
 #[cfg(test)]

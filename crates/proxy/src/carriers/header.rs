@@ -12,7 +12,7 @@ use http::HeaderName;
 use murphy_registry::{CallKey, Clue, Spans};
 
 use super::list::KEY;
-use super::{Carrier, Stamp, ids};
+use super::{Carrier, Found, Stamp, ids};
 use crate::headers::Headers;
 
 /// Headers that the protocol itself, or another carrier, gives a meaning to.
@@ -87,24 +87,26 @@ impl fmt::Display for Named {
 }
 
 impl Carrier for Named {
-    fn read(&self, headers: &dyn Headers, clues: &mut Vec<Clue>) {
+    fn read(&self, headers: &dyn Headers, found: &mut Found) {
         let Some(value) = self.value(headers) else {
             return;
         };
         let key = key(value);
-        clues.extend(key.map(Clue::Stamp));
+        found.clues.extend(key.map(Clue::Stamp));
         // Sixteen digits may name an execution, or be an id of the
         // application's own. Which it is, the registry knows.
         let certain = key.is_some_and(|key| key.call.is_some());
         if !self.prefixed && !certain {
-            clues.push(Clue::Trace(ids::digest(value), Spans::default()));
+            found
+                .clues
+                .push(Clue::Trace(ids::digest(value), Spans::default()));
         }
     }
 
-    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp) {
+    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, _: &mut Found) {
         let ours = |value| key(value).is_some_and(|key| key.execution == stamp.key.execution);
         if self.prefixed || self.value(headers).is_none_or(ours) {
-            headers.set(self.header.as_str(), &stamp.key.to_string());
+            headers.set(self.header.as_str(), stamp.key.name().as_str());
         }
     }
 }
@@ -117,7 +119,7 @@ impl Named {
 }
 
 fn key(value: &[u8]) -> Option<CallKey> {
-    std::str::from_utf8(value).ok()?.parse().ok()
+    CallKey::parse(value)
 }
 
 #[cfg(test)]

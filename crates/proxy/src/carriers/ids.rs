@@ -50,29 +50,6 @@ fn nonzero(number: u128) -> Option<u128> {
     (number != 0).then_some(number)
 }
 
-/// The number written in up to sixteen lower-case hexadecimal digits. Without
-/// a way out in the middle, so that it costs next to nothing.
-pub(super) fn lower_hex(digits: &[u8]) -> Option<u64> {
-    let (mut number, mut wrong) = (0, 0);
-    for byte in digits {
-        let digit = LOWER_HEX[usize::from(*byte)];
-        wrong |= digit;
-        number = number << 4 | u64::from(digit & 0xf);
-    }
-    (wrong & 0xf0 == 0).then_some(number)
-}
-
-/// The value of each byte as a digit; with a high bit set if it is none.
-const LOWER_HEX: [u8; 256] = {
-    let mut table = [0xf0; 256];
-    let mut value = 0;
-    while value < 16 {
-        table[b"0123456789abcdef"[value as usize] as usize] = value;
-        value += 1;
-    }
-    table
-};
-
 /// What stands for any other text that travels along: 128 bits of BLAKE3.
 pub(super) fn digest(text: &[u8]) -> TraceKey {
     let hash = blake3::hash(text);

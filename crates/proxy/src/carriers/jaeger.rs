@@ -9,7 +9,7 @@ use std::fmt;
 
 use murphy_registry::{Clue, Spans, TraceKey};
 
-use super::{Carrier, Stamp, ids, percent};
+use super::{Carrier, Found, Stamp, ids, percent};
 use crate::headers::Headers;
 
 const HEADER: &str = "uber-trace-id";
@@ -25,11 +25,13 @@ impl fmt::Display for Jaeger {
 }
 
 impl Carrier for Jaeger {
-    fn read(&self, headers: &dyn Headers, clues: &mut Vec<Clue>) {
-        clues.extend(context(headers).map(|(trace, spans)| Clue::Trace(trace, spans)));
+    fn read(&self, headers: &dyn Headers, found: &mut Found) {
+        found
+            .clues
+            .extend(context(headers).map(|(trace, spans)| Clue::Trace(trace, spans)));
     }
 
-    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp) {
+    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, _: &mut Found) {
         if stamp.entry && context(headers).is_none() {
             let (trace, span) = (stamp.trace.0, stamp.key.span().0);
             headers.set(HEADER, &format!("{trace:x}:{span:x}:0:1"));

@@ -3,16 +3,46 @@
 //! Owns where a member begins and ends. A list may be spread over several
 //! lines, which mean the same as one line with commas between them.
 
+use murphy_registry::{CallKey, CallName};
+
 use crate::headers::Headers;
 
 /// The key of our member, in every list. Lower case, because `tracestate`
 /// knows nothing else.
 pub(super) const KEY: &str = "murphy";
 
+/// Our member of a list.
+pub(super) struct Member {
+    text: [u8; Member::LONGEST],
+    length: usize,
+}
+
+impl Member {
+    const LONGEST: usize = KEY.len() + 1 + CallName::LONGEST;
+
+    /// The member that names this call.
+    pub(super) fn new(key: CallKey) -> Self {
+        let (mut text, name) = ([b'='; Member::LONGEST], key.name());
+        let name = name.as_str().as_bytes();
+        let length = KEY.len() + 1 + name.len();
+        text[..KEY.len()].copy_from_slice(KEY.as_bytes());
+        text[KEY.len() + 1..length].copy_from_slice(name);
+        Member { text, length }
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.text[..self.length]).expect("digits are ASCII")
+    }
+}
+
 /// Shows every member of a list, in order, without the white space around it.
 /// Empty members are none.
 pub(super) fn each_member<'a>(headers: &'a dyn Headers, name: &str, see: &mut dyn FnMut(&'a [u8])) {
     headers.each(name, &mut |line: &'a [u8]| {
+        // Mostly there is one, and ours at that.
+        if !line.contains(&b',') && !line.trim_ascii().is_empty() {
+            return see(line.trim_ascii());
+        }
         line.split(|byte| *byte == b',')
             .map(<[u8]>::trim_ascii)
             .filter(|member| !member.is_empty())

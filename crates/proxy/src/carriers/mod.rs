@@ -24,6 +24,7 @@ use murphy_model::nearest;
 use murphy_registry::{CallKey, Clue, TraceKey};
 
 use crate::headers::Headers;
+use list::Member;
 
 pub use b3::B3;
 pub use baggage::Baggage;
@@ -45,15 +46,33 @@ pub struct Stamp {
     pub entry: bool,
 }
 
+impl Stamp {
+    /// Our member of a list, `murphy=` and the call's name.
+    fn member(&self) -> Member {
+        Member::new(self.key)
+    }
+}
+
+/// What carriers found in the headers of a request.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// The clues, the most trusted first.
+    pub clues: Vec<Clue>,
+    /// Whether there is a valid `traceparent`, as far as anyone has looked:
+    /// two carriers need to know, and looking is most of their work.
+    traceparent: bool,
+}
+
 /// One way in which services hand on whose call they serve. Written as it is
 /// called in settings.
 pub trait Carrier: fmt::Display + Send + Sync {
     /// Adds what the headers of a request say. Asked of every request while
     /// any execution is live.
-    fn read(&self, headers: &dyn Headers, clues: &mut Vec<Clue>);
+    fn read(&self, headers: &dyn Headers, found: &mut Found);
 
-    /// Makes the headers say whose request it is, for the callee to hand on.
-    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp);
+    /// Makes the headers say whose request it is, for the callee to hand on;
+    /// `found` is what was read in them.
+    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, found: &mut Found);
 }
 
 /// The carriers in use, in the order in which they are believed.
@@ -85,17 +104,27 @@ impl Carriers {
 
     /// All clues in the headers of a request, the most trusted first.
     pub fn read(&self, headers: &dyn Headers) -> Vec<Clue> {
-        let mut clues = Vec::new();
+        self.find(headers).clues
+    }
+
+    /// All that is in the headers of a request, to be stamped then.
+    pub(crate) fn find(&self, headers: &dyn Headers) -> Found {
+        let mut found = Found::default();
         for carrier in &self.0 {
-            carrier.read(headers, &mut clues);
+            carrier.read(headers, &mut found);
         }
-        clues
+        found
     }
 
     /// Makes the headers say whose request it is, in every way in use.
     pub fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp) {
+        self.stamp_found(headers, stamp, &mut Found::default());
+    }
+
+    /// The same for headers in which this was found.
+    pub(crate) fn stamp_found(&self, headers: &mut dyn Headers, stamp: &Stamp, found: &mut Found) {
         for carrier in &self.0 {
-            carrier.stamp(headers, stamp);
+            carrier.stamp(headers, stamp, found);
         }
     }
 }

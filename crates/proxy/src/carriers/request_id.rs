@@ -6,9 +6,9 @@
 
 use std::fmt;
 
-use murphy_registry::{Clue, Spans, TraceKey};
+use murphy_registry::{Clue, Spans, TraceKey, hex};
 
-use super::{Carrier, Stamp, ids};
+use super::{Carrier, Found, Stamp, ids};
 use crate::headers::Headers;
 
 const HEADER: &str = "x-request-id";
@@ -24,12 +24,12 @@ impl fmt::Display for RequestId {
 }
 
 impl Carrier for RequestId {
-    fn read(&self, headers: &dyn Headers, clues: &mut Vec<Clue>) {
+    fn read(&self, headers: &dyn Headers, found: &mut Found) {
         let clue = |id| Clue::Trace(trace(id), Spans::default());
-        clues.extend(id(headers).map(clue));
+        found.clues.extend(id(headers).map(clue));
     }
 
-    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp) {
+    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, _: &mut Found) {
         if stamp.entry && id(headers).is_none() {
             headers.set(HEADER, &format!("{:032x}", stamp.trace.0));
         }
@@ -42,11 +42,8 @@ fn id(headers: &dyn Headers) -> Option<&[u8]> {
 }
 
 fn trace(id: &[u8]) -> TraceKey {
-    let number = (id.len() == 32
-        && ids::lower_hex(&id[..16])
-            .and(ids::lower_hex(&id[16..]))
-            .is_some())
-    .then(|| ids::trace(id));
+    let number = (id.len() == 32 && hex::parse(&id[..16]).and(hex::parse(&id[16..])).is_some())
+        .then(|| ids::trace(id));
     number.flatten().unwrap_or_else(|| ids::digest(id))
 }
 

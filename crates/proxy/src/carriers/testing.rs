@@ -4,7 +4,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use murphy_model::CallId;
 use murphy_registry::{CallKey, Clue, ExecutionId, SpanId, Spans, TraceKey};
 
-use super::{Carrier, Stamp};
+use super::{Carrier, Found, Stamp};
 use crate::headers::Headers;
 
 /// `KEY`, as it is written.
@@ -65,9 +65,9 @@ pub(super) fn read(carrier: &dyn Carrier, lines: &[(&'static str, &str)]) -> Vec
 
 /// What a carrier reads in these headers.
 pub(super) fn read_from(carrier: &dyn Carrier, headers: &HeaderMap) -> Vec<Clue> {
-    let mut clues = Vec::new();
-    carrier.read(headers, &mut clues);
-    clues
+    let mut found = Found::default();
+    carrier.read(headers, &mut found);
+    found.clues
 }
 
 /// These lines after a carrier has stamped them.
@@ -77,7 +77,9 @@ pub(super) fn stamped(
     stamp: &Stamp,
 ) -> HeaderMap {
     let mut headers = headers(lines);
-    carrier.stamp(&mut headers, stamp);
+    let mut found = Found::default();
+    carrier.read(&headers, &mut found);
+    carrier.stamp(&mut headers, stamp, &mut found);
     headers
 }
 

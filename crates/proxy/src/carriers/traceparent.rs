@@ -6,9 +6,9 @@
 
 use std::fmt;
 
-use murphy_registry::{Clue, SpanId, Spans, TraceKey};
+use murphy_registry::{Clue, SpanId, Spans, TraceKey, hex};
 
-use super::{Carrier, Stamp, ids};
+use super::{Carrier, Found, Stamp};
 use crate::headers::Headers;
 
 pub(super) const HEADER: &str = "traceparent";
@@ -27,21 +27,28 @@ impl fmt::Display for TraceParent {
 }
 
 impl Carrier for TraceParent {
-    fn read(&self, headers: &dyn Headers, clues: &mut Vec<Clue>) {
+    fn read(&self, headers: &dyn Headers, found: &mut Found) {
         let spans = |own| Spans {
             own: Some(own),
             parent: None,
         };
-        clues.extend(first_valid(headers).map(|(trace, own)| Clue::Trace(trace, spans(own))));
+        if let Some((trace, own)) = first_valid(headers) {
+            found.traceparent = true;
+            found.clues.push(Clue::Trace(trace, spans(own)));
+        }
     }
 
-    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp) {
-        ensure(headers, stamp);
+    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, found: &mut Found) {
+        ensure(headers, stamp, found);
     }
 }
 
 /// Makes a `traceparent`, unless there is a valid one.
-pub(super) fn ensure(headers: &mut dyn Headers, stamp: &Stamp) {
+pub(super) fn ensure(headers: &mut dyn Headers, stamp: &Stamp, found: &mut Found) {
+    if found.traceparent {
+        return;
+    }
+    found.traceparent = true;
     if first_valid(headers).is_none() {
         let (trace, span) = (stamp.trace.0, stamp.key.span().0);
         headers.set(HEADER, &format!("00-{trace:032x}-{span:016x}-01"));
@@ -63,7 +70,8 @@ fn parse(value: &[u8]) -> Option<(TraceKey, SpanId)> {
     let dashes = known[2] == b'-' && known[35] == b'-' && known[52] == b'-';
     let (version, trace) = (&known[..2], &known[3..35]);
     let (span, flags) = (&known[36..52], &known[53..]);
-    if !dashes || ids::lower_hex(version).is_none() || ids::lower_hex(flags).is_none() {
+    let [v, w, f, g] = [version[0], version[1], flags[0], flags[1]];
+    if !dashes || hex::parse(&[v, w, f, g]).is_none() {
         return None;
     }
     let complete = match version {
@@ -75,8 +83,8 @@ fn parse(value: &[u8]) -> Option<(TraceKey, SpanId)> {
         return None;
     }
     let (high, low) = trace.split_at(16);
-    let trace = u128::from(ids::lower_hex(high)?) << 64 | u128::from(ids::lower_hex(low)?);
-    let span = ids::lower_hex(span)?;
+    let trace = u128::from(hex::parse(high)?) << 64 | u128::from(hex::parse(low)?);
+    let span = hex::parse(span)?;
     (trace != 0 && span != 0).then_some((TraceKey(trace), SpanId(span)))
 }
 

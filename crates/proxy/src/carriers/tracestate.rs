@@ -10,7 +10,7 @@ use std::fmt;
 use murphy_registry::{CallKey, Clue};
 
 use super::list::{KEY, each_member, find_member, key_and_value};
-use super::{Carrier, Stamp, traceparent};
+use super::{Carrier, Found, Stamp, traceparent};
 use crate::headers::Headers;
 
 const HEADER: &str = "tracestate";
@@ -38,15 +38,19 @@ impl fmt::Display for TraceState {
 }
 
 impl Carrier for TraceState {
-    fn read(&self, headers: &dyn Headers, clues: &mut Vec<Clue>) {
-        clues.extend(find_member(headers, HEADER, ours).map(Clue::Stamp));
+    fn read(&self, headers: &dyn Headers, found: &mut Found) {
+        found
+            .clues
+            .extend(find_member(headers, HEADER, ours).map(Clue::Stamp));
     }
 
-    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp) {
-        traceparent::ensure(headers, stamp);
-        let ours = format!("{KEY}={}", stamp.key);
-        let list = with_others(ours, headers);
-        headers.set(HEADER, &list);
+    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, found: &mut Found) {
+        traceparent::ensure(headers, stamp, found);
+        let ours = stamp.member();
+        match with_others(ours.as_str(), headers) {
+            Some(list) => headers.set(HEADER, &list),
+            None => headers.set(HEADER, ours.as_str()),
+        }
     }
 }
 
@@ -58,20 +62,30 @@ fn ours(member: &[u8]) -> Option<CallKey> {
     }
 }
 
-/// The list with our member first and as much of the others as may be.
-fn with_others(ours: String, headers: &dyn Headers) -> String {
+fn is_ours(member: &[u8]) -> bool {
+    let rest = member.strip_prefix(KEY.as_bytes());
+    rest.is_some_and(|rest| rest.first() == Some(&b'='))
+}
+
+/// The list with our member first and as much of the others as may be; `None`
+/// if there are no others.
+fn with_others(ours: &str, headers: &dyn Headers) -> Option<String> {
     let mut others = others(headers);
+    if others.is_empty() {
+        return None;
+    }
     shorten(&mut others, LENGTH - ours.len());
-    others.iter().fold(ours, |list, other| list + "," + other)
+    let list = others.iter();
+    Some(list.fold(ours.to_owned(), |list, other| list + "," + other))
 }
 
 /// The valid members of others, each key once, not too many.
 fn others(headers: &dyn Headers) -> Vec<&str> {
     let mut kept: Vec<(&str, &str)> = Vec::new();
     each_member(headers, HEADER, &mut |member| {
-        if let Some((key, member)) = valid(member)
+        if !is_ours(member)
+            && let Some((key, member)) = valid(member)
             && kept.len() < MEMBERS - 1
-            && key != KEY
             && kept.iter().all(|(known, _)| *known != key)
         {
             kept.push((key, member));

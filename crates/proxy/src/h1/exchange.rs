@@ -262,7 +262,7 @@ impl Exchange for H1<'_> {
         again::forward(self).await
     }
 
-    async fn relay(&mut self, watch: Option<&mut Watch>) {
+    async fn relay(&mut self, watch: Option<&mut Watch<'_>>) {
         self.relay_answer(watch).await;
     }
 

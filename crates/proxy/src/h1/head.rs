@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::framing::{BadFraming, Fields, Framing, tokens};
-use crate::headers::Headers;
+use crate::headers::{Headers, Names};
 
 /// How many lines a head may have: more than any sensible message.
 pub(super) const LINES_LIMIT: usize = 256;
@@ -43,7 +43,12 @@ pub(super) struct RequestHead {
     method: Range<usize>,
     target: Range<usize>,
     lines: Vec<Line>,
-    added: Vec<(String, String)>,
+    /// The names of all lines, those added included.
+    names: Names,
+    /// What was set, one after the other.
+    written: Vec<u8>,
+    /// Lines added at the end, as name and value in `written`.
+    added: Vec<(Range<usize>, Range<usize>)>,
     changed: bool,
     framing: Framing,
     persists: bool,
@@ -61,7 +66,8 @@ struct Line {
 /// What a line is when it is forwarded.
 enum Now {
     AsItCame,
-    Set(String),
+    /// This part of what was written.
+    Set(Range<usize>),
     Removed,
 }
 
@@ -73,6 +79,8 @@ impl RequestHead {
             method: 0..0,
             target: 0..0,
             lines: Vec::new(),
+            names: Names::default(),
+            written: Vec::new(),
             added: Vec::new(),
             changed: false,
             framing: Framing::None,
@@ -95,6 +103,7 @@ impl RequestHead {
         self.bytes.extend_from_slice(&bytes[..length]);
         self.method = range(request.method.unwrap_or_default().as_bytes(), bytes);
         self.target = range(request.path.unwrap_or_default().as_bytes(), bytes);
+        self.written.clear();
         self.added.clear();
         self.changed = false;
         self.read_lines(request.headers, bytes);
@@ -104,11 +113,16 @@ impl RequestHead {
 
     fn read_lines(&mut self, headers: &[httparse::Header<'_>], bytes: &[u8]) {
         self.lines.clear();
-        self.lines.extend(headers.iter().map(|header| Line {
-            name: range(header.name.as_bytes(), bytes),
-            value: range(header.value, bytes),
-            now: Now::AsItCame,
-        }));
+        self.names = Names::default();
+        for header in headers {
+            let name = header.name.as_bytes();
+            self.names.add(name);
+            self.lines.push(Line {
+                name: range(name, bytes),
+                value: range(header.value, bytes),
+                now: Now::AsItCame,
+            });
+        }
     }
 
     fn understand(
@@ -214,8 +228,13 @@ impl RequestHead {
             let value = self.value(line)?;
             Some((&self.bytes[line.name.clone()], value))
         });
+        came.chain(self.added())
+    }
+
+    fn added(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let written = |part: &Range<usize>| &self.written[part.clone()];
         let added = self.added.iter();
-        came.chain(added.map(|(name, value)| (name.as_bytes(), value.as_bytes())))
+        added.map(move |(name, value)| (written(name), written(value)))
     }
 
     /// The head as it is to be forwarded.
@@ -230,14 +249,14 @@ impl RequestHead {
                 Now::AsItCame => into.extend_from_slice(&self.bytes[line.name.start..next]),
                 Now::Set(value) => {
                     into.extend_from_slice(&self.bytes[line.name.start..line.value.start]);
-                    into.extend_from_slice(value.as_bytes());
+                    into.extend_from_slice(&self.written[value.clone()]);
                     into.extend_from_slice(&self.bytes[line.value.end..next]);
                 }
             }
         }
-        for (name, value) in &self.added {
-            for part in [name, ": ", value, "\r\n"] {
-                into.extend_from_slice(part.as_bytes());
+        for (name, value) in self.added() {
+            for part in [name, b": ", value, b"\r\n"] {
+                into.extend_from_slice(part);
             }
         }
         into.extend_from_slice(&self.bytes[end..]);
@@ -255,9 +274,22 @@ impl RequestHead {
     fn value<'a>(&'a self, line: &'a Line) -> Option<&'a [u8]> {
         match &line.now {
             Now::AsItCame => Some(&self.bytes[line.value.clone()]),
-            Now::Set(value) => Some(value.as_bytes()),
+            Now::Set(value) => Some(&self.written[value.clone()]),
             Now::Removed => None,
         }
+    }
+
+    fn first_line(&self, name: &str) -> Option<usize> {
+        if !self.names.may_have(name) {
+            return None;
+        }
+        self.lines.iter().position(|line| self.is_named(line, name))
+    }
+
+    fn write(&mut self, text: &str) -> Range<usize> {
+        let start = self.written.len();
+        self.written.extend_from_slice(text.as_bytes());
+        start..self.written.len()
     }
 
     fn is_named(&self, line: &Line, name: &str) -> bool {
@@ -291,6 +323,9 @@ impl RequestHead {
 
 impl Headers for RequestHead {
     fn each<'a>(&'a self, name: &str, see: &mut dyn FnMut(&'a [u8])) {
+        if !self.names.may_have(name) {
+            return;
+        }
         for line in &self.lines {
             if self.is_named(line, name)
                 && let Some(value) = self.value(line)
@@ -298,9 +333,9 @@ impl Headers for RequestHead {
                 see(value);
             }
         }
-        for (added, value) in &self.added {
-            if added == name {
-                see(value.as_bytes());
+        for (added, value) in self.added() {
+            if added == name.as_bytes() {
+                see(value);
             }
         }
     }
@@ -309,25 +344,28 @@ impl Headers for RequestHead {
         if breaks_line(value) {
             return;
         }
+        let first = self.first_line(name);
+        self.remove(name);
         self.changed = true;
-        self.added.retain(|(added, _)| added != name);
-        let mut set = false;
-        for at in 0..self.lines.len() {
-            if self.is_named(&self.lines[at], name) {
-                self.lines[at].now = match std::mem::replace(&mut set, true) {
-                    false => Now::Set(value.to_owned()),
-                    true => Now::Removed,
-                };
+        let value = self.write(value);
+        match first {
+            Some(first) => self.lines[first].now = Now::Set(value),
+            None => {
+                let added = self.write(name);
+                self.added.push((added, value));
+                self.names.add(name.as_bytes());
             }
-        }
-        if !set {
-            self.added.push((name.to_owned(), value.to_owned()));
         }
     }
 
     fn remove(&mut self, name: &str) {
+        if !self.names.may_have(name) {
+            return;
+        }
         let added = self.added.len();
-        self.added.retain(|(added, _)| added != name);
+        let written = &self.written;
+        self.added
+            .retain(|(added, _)| written[added.clone()] != *name.as_bytes());
         self.changed |= self.added.len() != added;
         for at in 0..self.lines.len() {
             if self.is_named(&self.lines[at], name) {

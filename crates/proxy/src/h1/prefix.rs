@@ -19,6 +19,9 @@ impl H1<'_> {
         // From the beginning, also if it was looked at before.
         let head = &self.connection.head;
         self.upload = Upload::new(head.len(), head.framing());
+        if self.upload.is_whole() {
+            return Ok(Prefix::default());
+        }
         let mut decoded = Decoded::default();
         loop {
             let fed = self.upload.feed(&self.connection.inbound, &mut decoded);

@@ -21,7 +21,7 @@ pub(super) const BROKEN: Failure = Failure::Callee(Organic::BrokenAnswer);
 
 impl H1<'_> {
     /// Passes the answer on and says what came of it.
-    pub(super) async fn relay_answer(&mut self, mut watch: Option<&mut Watch>) {
+    pub(super) async fn relay_answer(&mut self, mut watch: Option<&mut Watch<'_>>) {
         if self
             .answer
             .as_ref()
@@ -35,7 +35,7 @@ impl H1<'_> {
         }
     }
 
-    async fn pass_answer(&mut self, watch: &mut Option<&mut Watch>) -> Result<(), Failure> {
+    async fn pass_answer(&mut self, watch: &mut Option<&mut Watch<'_>>) -> Result<(), Failure> {
         let answer = self.answer.as_ref().ok_or(BROKEN)?;
         let mut ready = match answer.head_bytes.is_empty() {
             true => answer.head.len,
@@ -78,7 +78,7 @@ impl H1<'_> {
         }
     }
 
-    async fn note_answered(&self, watch: &mut Option<&mut Watch>) {
+    async fn note_answered(&self, watch: &mut Option<&mut Watch<'_>>) {
         if let (Some(watch), Some(answer)) = (watch, &self.answer) {
             let grpc_status = answer.head.grpc_status.as_deref();
             watch.answered(answer.head.status, grpc_status).await;
@@ -86,7 +86,7 @@ impl H1<'_> {
     }
 
     /// The answer is not complete: the caller must not take it for complete.
-    async fn break_off(&mut self, failure: Failure, watch: Option<&mut Watch>) {
+    async fn break_off(&mut self, failure: Failure, watch: Option<&mut Watch<'_>>) {
         if let Some(watch) = watch {
             watch.broke(failure).await;
         }
@@ -155,7 +155,7 @@ impl H1<'_> {
         self.release(0);
     }
 
-    async fn join(&mut self, mut watch: Option<&mut Watch>) {
+    async fn join(&mut self, mut watch: Option<&mut Watch<'_>>) {
         self.note_answered(&mut watch).await;
         let Connection {
             caller,

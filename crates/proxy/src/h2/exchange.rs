@@ -11,15 +11,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use h2::Reason;
-use http::{
-    HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Version, header,
-};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Version, header};
 use murphy_registry::Organic;
 
 use super::callee::{self, Callee, Heading};
 use super::caller::Caller;
 use super::fields::Fields;
-use super::parts::Part;
+use super::parts::{GRPC_STATUS, Part};
 use super::pool::Lease;
 use super::upload::Upload;
 use crate::door::Door;
@@ -28,8 +26,6 @@ use crate::exchange::{
 };
 use crate::headers::Headers;
 use crate::watch::Watch;
-
-static GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
 
 /// How long a second answer is read that nobody will see: some never end.
 const DRAIN_TIME: Duration = Duration::from_secs(5);
@@ -229,7 +225,7 @@ impl<'a> StreamExchange<'a> {
     }
 
     /// Passes the answer on, head, body and end.
-    async fn pass_on(&mut self, watch: &mut Option<&mut Watch>) -> Result<(), Broken> {
+    async fn pass_on(&mut self, watch: &mut Option<&mut Watch<'_>>) -> Result<(), Broken> {
         let head = self.answer.take().expect("the request was forwarded");
         let status = head.status().as_u16();
         let in_head = match watch {
@@ -381,7 +377,7 @@ impl Exchange for StreamExchange<'_> {
         self.discard(second).await
     }
 
-    async fn relay(&mut self, mut watch: Option<&mut Watch>) {
+    async fn relay(&mut self, mut watch: Option<&mut Watch<'_>>) {
         match self.pass_on(&mut watch).await {
             Ok(()) => self.finish_upload().await,
             Err(Broken::Gone) => {
@@ -494,7 +490,11 @@ fn waits_for_continue(fields: &Fields) -> bool {
 }
 
 /// Tells what came of the call, before its end is sent.
-async fn report(watch: &mut Option<&mut Watch>, status: u16, grpc_status: Option<&HeaderValue>) {
+async fn report(
+    watch: &mut Option<&mut Watch<'_>>,
+    status: u16,
+    grpc_status: Option<&HeaderValue>,
+) {
     if let Some(watch) = watch {
         let grpc_status = grpc_status.map(HeaderValue::as_bytes);
         watch.answered(status, grpc_status).await;

@@ -1,22 +1,24 @@
 //! The headers of a request, as carriers look through them and change them.
 //!
-//! Owns two savings. Carriers mostly ask for headers that are not there, which
-//! is known from a glance at the names. And what they write differs from call
-//! to call, so it is marked to be left out of HPACK's table, where it would
-//! drive out what does not differ.
+//! Owns what makes them cheap. Carriers mostly ask for headers that are not
+//! there, which is known from a glance at the names. And what they write
+//! differs from call to call, so it is marked to be left out of HPACK's table,
+//! where it would drive out what does not differ.
 
 use std::sync::OnceLock;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::headers::Headers;
+use crate::headers::{Headers, Names};
 
 /// The headers of a request.
 pub(super) struct Fields {
     map: HeaderMap,
-    /// A bit for every name there is; several names share one. Looked at only
-    /// if anyone asks, since nobody does while no execution is live.
-    names: OnceLock<u64>,
+    /// Looked at only if anyone asks, since nobody does while no execution is
+    /// live.
+    names: OnceLock<Names>,
+    /// The value that was set last: carriers mostly write the same one twice.
+    written: Option<HeaderValue>,
 }
 
 impl Fields {
@@ -24,6 +26,7 @@ impl Fields {
         Fields {
             map,
             names: OnceLock::new(),
+            written: None,
         }
     }
 
@@ -32,37 +35,61 @@ impl Fields {
     }
 
     fn may_have(&self, name: &str) -> bool {
-        let names = self.names.get_or_init(|| {
-            let names = self.map.keys().map(HeaderName::as_str);
-            names.fold(0, |bits, name| bits | bit(name))
-        });
-        names & bit(name) != 0
+        self.names.get_or_init(|| names(&self.map)).may_have(name)
+    }
+
+    fn written(&mut self, text: &str) -> Option<HeaderValue> {
+        if let Some(written) = &self.written
+            && written == text
+        {
+            return Some(written.clone());
+        }
+        let mut value = HeaderValue::from_str(text).ok()?;
+        value.set_sensitive(true);
+        self.written = Some(value.clone());
+        Some(value)
     }
 }
 
-/// Which bit stands for a name: its length and its last letter tell the usual
-/// ones apart.
-fn bit(name: &str) -> u64 {
-    let last = name.bytes().next_back().unwrap_or_default();
-    1 << ((name.len() * 5 + usize::from(last)) % 64)
+fn names(map: &HeaderMap) -> Names {
+    let mut names = Names::default();
+    map.keys()
+        .for_each(|name| names.add(name.as_str().as_bytes()));
+    names
+}
+
+/// The names that carriers write by default, made once and not for every call.
+static USUAL: [HeaderName; 3] = [
+    HeaderName::from_static("tracestate"),
+    HeaderName::from_static("baggage"),
+    HeaderName::from_static("traceparent"),
+];
+
+fn header_name(name: &str) -> Option<HeaderName> {
+    match USUAL.iter().find(|usual| usual.as_str() == name) {
+        Some(usual) => Some(usual.clone()),
+        None => HeaderName::from_bytes(name.as_bytes()).ok(),
+    }
 }
 
 impl Headers for Fields {
+    /// Goes through all of them: they are few, and to look for one in the map
+    /// its name would have to be checked and hashed first.
     fn each<'a>(&'a self, name: &str, see: &mut dyn FnMut(&'a [u8])) {
         if self.may_have(name) {
-            self.map.each(name, see);
+            let named = self.map.iter().filter(|(known, _)| known.as_str() == name);
+            named.for_each(|(_, value)| see(value.as_bytes()));
         }
     }
 
     fn set(&mut self, name: &str, value: &str) {
-        let bits = bit(name);
-        let name = HeaderName::from_bytes(name.as_bytes());
-        let value = HeaderValue::from_bytes(value.as_bytes());
-        if let (Ok(name), Ok(mut value)) = (name, value) {
-            value.set_sensitive(true);
-            self.map.insert(name, value);
+        let Some(value) = self.written(value) else {
+            return;
+        };
+        if let Some(header) = header_name(name) {
+            self.map.insert(header, value);
             if let Some(names) = self.names.get_mut() {
-                *names |= bits;
+                names.add(name.as_bytes());
             }
         }
     }

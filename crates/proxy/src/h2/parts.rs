@@ -8,7 +8,10 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use h2::{RecvStream, SendStream};
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+/// Where gRPC says how a call went.
+pub(super) static GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
 
 /// From this many bytes on, the sender is told that there is room for more.
 /// Far below any window, and rare enough not to be noticed.
@@ -42,7 +45,7 @@ impl Part {
     /// The gRPC status, if it ends a gRPC answer.
     pub(super) fn grpc_status(&self) -> Option<&HeaderValue> {
         match self {
-            Part::Trailers(trailers) => trailers.get("grpc-status"),
+            Part::Trailers(trailers) => trailers.get(&GRPC_STATUS),
             Part::Data(_) | Part::Last(_) => None,
         }
     }

@@ -77,6 +77,9 @@ impl Upload {
 
     /// Reads the beginning of the body, to be sent later all the same.
     pub(super) async fn read(&mut self, reading: Reading) -> Result<Prefix, Gone> {
+        if self.waiting.is_empty() && self.body.ended() {
+            return Ok(Prefix::default());
+        }
         let mut read = Gathered::default();
         let mut end = match self.waiting.pop_front() {
             Some(Part::Last(whole)) => {
@@ -211,14 +214,14 @@ fn prefix(read: Bytes, ended: bool, reading: Reading) -> Prefix {
 }
 
 /// Bytes, and maybe the end and maybe trailers, as parts; none of them empty.
-fn parts(bytes: Bytes, end: Option<Option<HeaderMap>>) -> Vec<Part> {
+fn parts(bytes: Bytes, end: Option<Option<HeaderMap>>) -> impl DoubleEndedIterator<Item = Part> {
     let data = match end {
         Some(None) => Part::Last(bytes),
         _ => Part::Data(bytes),
     };
     let trailers = end.flatten().map(Part::Trailers);
     let data = (data.len() > 0).then_some(data);
-    data.into_iter().chain(trailers).collect()
+    data.into_iter().chain(trailers)
 }
 
 /// What was sent, as long as it is not much.
@@ -258,6 +261,6 @@ impl Kept {
     }
 
     fn parts(&mut self) -> Option<Vec<Part>> {
-        (!self.lost).then(|| parts(self.data.share(), self.end.clone()))
+        (!self.lost).then(|| parts(self.data.share(), self.end.clone()).collect())
     }
 }

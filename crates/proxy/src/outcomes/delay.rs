@@ -7,7 +7,7 @@ use crate::watch::Watch;
 
 pub(super) async fn play<E: Exchange>(
     exchange: &mut E,
-    watch: &mut Watch,
+    watch: &mut Watch<'_>,
     time: Duration,
 ) -> Result<(), Failure> {
     watch.landed();

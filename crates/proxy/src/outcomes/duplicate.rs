@@ -3,7 +3,10 @@
 use crate::exchange::{Exchange, Failure};
 use crate::watch::Watch;
 
-pub(super) async fn play<E: Exchange>(exchange: &mut E, watch: &mut Watch) -> Result<(), Failure> {
+pub(super) async fn play<E: Exchange>(
+    exchange: &mut E,
+    watch: &mut Watch<'_>,
+) -> Result<(), Failure> {
     if exchange.forward_again().await {
         watch.landed();
     }

@@ -13,7 +13,7 @@ use crate::watch::Watch;
 pub(super) async fn play<E: Exchange>(
     door: &Door,
     exchange: &mut E,
-    watch: &mut Watch,
+    watch: &mut Watch<'_>,
     code: GrpcCode,
     mode: Mode,
 ) {

@@ -3,7 +3,7 @@
 use crate::exchange::Exchange;
 use crate::watch::Watch;
 
-pub(super) async fn play<E: Exchange>(exchange: &mut E, watch: &mut Watch) {
+pub(super) async fn play<E: Exchange>(exchange: &mut E, watch: &mut Watch<'_>) {
     watch.landed();
     exchange.gone().await;
     watch.gave_up().await;

@@ -20,7 +20,7 @@ const NO_FIELD: u8 = 0xff;
 
 pub(super) async fn play<E: Exchange>(
     exchange: &mut E,
-    watch: &mut Watch,
+    watch: &mut Watch<'_>,
     head: &Head,
     grpc: bool,
 ) -> Result<(), Failure> {

@@ -37,7 +37,7 @@ const DRAIN_TIME: Duration = Duration::from_secs(5);
 pub(crate) async fn play<E: Exchange>(
     door: &Door,
     exchange: &mut E,
-    watch: &mut Watch,
+    watch: &mut Watch<'_>,
     mode: Mode,
     grpc: bool,
 ) {
@@ -63,7 +63,7 @@ pub(crate) async fn play<E: Exchange>(
 async fn spoil<E: Exchange>(
     door: &Door,
     exchange: &mut E,
-    watch: &mut Watch,
+    watch: &mut Watch<'_>,
     mode: Mode,
     head: &Head,
     grpc: bool,
@@ -83,7 +83,7 @@ async fn spoil<E: Exchange>(
 }
 
 /// What a caller gets instead of any answer of the callee's.
-async fn replace<E: Exchange>(door: &Door, exchange: &mut E, watch: &mut Watch, mode: Mode) {
+async fn replace<E: Exchange>(door: &Door, exchange: &mut E, watch: &mut Watch<'_>, mode: Mode) {
     match mode.outcome() {
         Outcome::Status(status) => status::play(door, exchange, watch, status, mode).await,
         Outcome::Grpc(code) => grpc_status::play(door, exchange, watch, code, mode).await,
@@ -115,7 +115,7 @@ async fn drain<E: Exchange>(exchange: &mut E) -> Result<(), Failure> {
 /// Ends an answer as the callee ended it, and reports it as the callee's.
 async fn end<E: Exchange>(
     exchange: &mut E,
-    watch: &mut Watch,
+    watch: &mut Watch<'_>,
     head: &Head,
     trailers: Option<HeaderMap>,
 ) -> Result<(), Failure> {

@@ -12,7 +12,7 @@ const TICK: Duration = Duration::from_millis(50);
 
 pub(super) async fn play<E: Exchange>(
     exchange: &mut E,
-    watch: &mut Watch,
+    watch: &mut Watch<'_>,
     head: &Head,
     rate: u64,
 ) -> Result<(), Failure> {

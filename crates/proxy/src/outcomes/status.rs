@@ -19,7 +19,7 @@ const RETRY_AFTER: &str = "1";
 pub(super) async fn play<E: Exchange>(
     door: &Door,
     exchange: &mut E,
-    watch: &mut Watch,
+    watch: &mut Watch<'_>,
     status: u16,
     mode: Mode,
 ) {

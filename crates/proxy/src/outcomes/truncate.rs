@@ -12,7 +12,7 @@ use crate::watch::Watch;
 
 pub(super) async fn play<E: Exchange>(
     exchange: &mut E,
-    watch: &mut Watch,
+    watch: &mut Watch<'_>,
     head: &Head,
     bytes: u64,
 ) -> Result<(), Failure> {
