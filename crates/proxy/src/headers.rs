@@ -10,7 +10,7 @@ pub trait Headers {
 
     /// Makes `value` the only one with this name (lower case): in place of the
     /// first line that has it, at the end if there is none.
-    fn set(&mut self, name: &str, value: &str);
+    fn set(&mut self, name: &str, value: &[u8]);
 
     /// Takes away every line with this name (lower case).
     fn remove(&mut self, name: &str);
@@ -52,7 +52,7 @@ impl Names {
 /// ones apart.
 fn bit(name: &[u8]) -> u64 {
     let last = name.last().map_or(0, |byte| byte.to_ascii_lowercase());
-    1 << ((name.len() * 5 + usize::from(last)) % 64)
+    1 << ((name.len() * 7 + usize::from(last)) % 64)
 }
 
 impl Headers for http::HeaderMap {
@@ -62,9 +62,9 @@ impl Headers for http::HeaderMap {
         }
     }
 
-    fn set(&mut self, name: &str, value: &str) {
+    fn set(&mut self, name: &str, value: &[u8]) {
         let name = http::HeaderName::try_from(name);
-        let value = http::HeaderValue::from_bytes(value.as_bytes());
+        let value = http::HeaderValue::from_bytes(value);
         if let (Ok(name), Ok(value)) = (name, value) {
             self.insert(name, value);
         }

@@ -35,6 +35,11 @@ impl<'a> Watch<'a> {
         }
     }
 
+    /// Whether the answer has a gRPC status that matters.
+    pub(crate) fn wants_grpc_status(&self) -> bool {
+        self.grpc
+    }
+
     /// The fault meant for this call took effect.
     pub(crate) fn landed(&mut self) {
         self.landed = true;

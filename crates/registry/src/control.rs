@@ -68,7 +68,8 @@ impl fmt::Debug for ExecutionId {
 
 impl fmt::Display for CallKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name().as_str())
+        let name = self.name();
+        f.write_str(std::str::from_utf8(name.as_bytes()).expect("digits are ASCII"))
     }
 }
 
@@ -85,8 +86,8 @@ impl CallName {
     pub const LONGEST: usize = 16 + 1 + 8;
 
     /// The text.
-    pub fn as_str(&self) -> &str {
-        std::str::from_utf8(&self.text[..self.length]).expect("digits are ASCII")
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.text[..self.length]
     }
 }
 
@@ -211,7 +212,8 @@ pub enum Parent {
 #[derive(Clone, Debug)]
 pub struct Arrival {
     /// Made by the proxy for this request. Reporting the same arrival twice,
-    /// as after a lost answer, is answered the same and counted once.
+    /// as after a lost answer, is answered the same and counted once, unless
+    /// thousands of others came in between.
     pub id: u64,
     /// Whose it is.
     pub claim: Claim,

@@ -11,10 +11,10 @@ use std::time::Duration;
 use murphy_model::{
     Armed, Call, CallId, Detail, Faultload, Identifier, Identity, Link, Mode, Point, Trace,
 };
-use rustc_hash::FxHashMap;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+use crate::arrivals::Arrivals;
 use crate::control::{
     Arrival, CallKey, Clue, Decision, Ending, ExecutionId, Parent, SpanId, TraceKey,
 };
@@ -43,8 +43,7 @@ pub(crate) struct Execution {
 struct Calls {
     identifier: Identifier,
     in_flight: InFlight,
-    /// Which call an arrival became, for arrivals reported twice.
-    arrivals: FxHashMap<u64, CallId>,
+    arrivals: Arrivals,
     calls: Vec<Call>,
     details: Vec<Detail>,
     requests: Vec<Arrival>,
@@ -72,7 +71,7 @@ impl Execution {
             calls: Mutex::new(Calls {
                 identifier: Identifier::new(identity),
                 in_flight: InFlight::default(),
-                arrivals: FxHashMap::default(),
+                arrivals: Arrivals::default(),
                 calls: Vec::new(),
                 details: Vec::new(),
                 requests: Vec::new(),
@@ -92,8 +91,8 @@ impl Execution {
     pub(crate) fn arrive(&self, arrival: &Arrival, now: Instant) -> Decision {
         let mut guard = self.calls();
         let calls = &mut *guard;
-        let id = match calls.arrivals.get(&arrival.id) {
-            Some(known) => *known,
+        let id = match calls.arrivals.get(arrival.id) {
+            Some(known) => known,
             None => calls.add(self, arrival, now),
         };
         Decision {

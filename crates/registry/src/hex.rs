@@ -14,12 +14,24 @@ pub fn parse(digits: &[u8]) -> Option<u64> {
     if let Ok(all) = <&[u8; 16]>::try_from(digits) {
         return sixteen(all);
     }
-    if digits.is_empty() || digits.len() > 16 {
-        return None;
+    match digits.len() {
+        1..=8 => few(digits),
+        9..=15 => {
+            let (high, low) = digits.split_at(digits.len() - 8);
+            Some(few(high)? << 32 | few(low)?)
+        }
+        _ => None,
     }
-    let mut padded = [b'0'; 16];
-    padded[16 - digits.len()..].copy_from_slice(digits);
-    sixteen(&padded)
+}
+
+/// The number written in up to eight digits.
+fn few(digits: &[u8]) -> Option<u64> {
+    let zeros = ONES * u64::from(b'0');
+    let text = digits
+        .iter()
+        .fold(zeros, |text, digit| text << 8 | u64::from(*digit));
+    let values = values(text);
+    is_text_of(text, values).then(|| packed(values))
 }
 
 fn sixteen(digits: &[u8; 16]) -> Option<u64> {

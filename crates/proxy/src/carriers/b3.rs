@@ -90,15 +90,16 @@ fn create(headers: &mut dyn Headers, stamp: &Stamp) {
     let trace = format!("{:032x}", stamp.trace.0);
     let span = format!("{:016x}", stamp.key.span().0);
     if let Some(decision) = sampling(headers) {
-        headers.set(SINGLE, &format!("{trace}-{span}-{decision}"));
+        let single = format!("{trace}-{span}-{decision}");
+        headers.set(SINGLE, single.as_bytes());
         return;
     }
     headers.remove(SINGLE);
-    headers.set(TRACE, &trace);
-    headers.set(SPAN, &span);
+    headers.set(TRACE, trace.as_bytes());
+    headers.set(SPAN, span.as_bytes());
     headers.remove(PARENT);
     if headers.first(SAMPLED).is_none() && headers.first(FLAGS).is_none() {
-        headers.set(SAMPLED, "1");
+        headers.set(SAMPLED, b"1");
     }
 }
 

@@ -42,9 +42,9 @@ impl Carrier for Baggage {
 
     fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, _: &mut Found) {
         let ours = stamp.member();
-        match with_others(ours.as_str(), headers) {
+        match with_others(ours.as_bytes(), headers) {
             Some(list) => headers.set(HEADER, &list),
-            None => headers.set(HEADER, ours.as_str()),
+            None => headers.set(HEADER, ours.as_bytes()),
         }
     }
 }
@@ -68,18 +68,18 @@ fn is_ours(member: &[u8]) -> bool {
 
 /// The list with our member first and as many of the others as may be; `None`
 /// if there are no others.
-fn with_others(ours: &str, headers: &dyn Headers) -> Option<String> {
-    let (mut list, mut members) = (String::new(), 1);
+fn with_others(ours: &[u8], headers: &dyn Headers) -> Option<Vec<u8>> {
+    let (mut list, mut members) = (Vec::new(), 1);
     let mut full = false;
     each_member(headers, HEADER, &mut |member| {
         if full || is_ours(member) {
             return;
         }
         if list.is_empty() {
-            list.push_str(ours);
+            list.extend_from_slice(ours);
         }
         let before = list.len();
-        list.push(',');
+        list.push(b',');
         percent::push_ascii(&mut list, member);
         members += 1;
         // From the first that is too much on, all are dropped.

@@ -106,7 +106,7 @@ impl Carrier for Named {
     fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, _: &mut Found) {
         let ours = |value| key(value).is_some_and(|key| key.execution == stamp.key.execution);
         if self.prefixed || self.value(headers).is_none_or(ours) {
-            headers.set(self.header.as_str(), stamp.key.name().as_str());
+            headers.set(self.header.as_str(), stamp.key.name().as_bytes());
         }
     }
 }

@@ -34,7 +34,7 @@ impl Carrier for Jaeger {
     fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, _: &mut Found) {
         if stamp.entry && context(headers).is_none() {
             let (trace, span) = (stamp.trace.0, stamp.key.span().0);
-            headers.set(HEADER, &format!("{trace:x}:{span:x}:0:1"));
+            headers.set(HEADER, format!("{trace:x}:{span:x}:0:1").as_bytes());
         }
     }
 }

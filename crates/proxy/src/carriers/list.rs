@@ -23,15 +23,15 @@ impl Member {
     /// The member that names this call.
     pub(super) fn new(key: CallKey) -> Self {
         let (mut text, name) = ([b'='; Member::LONGEST], key.name());
-        let name = name.as_str().as_bytes();
+        let name = name.as_bytes();
         let length = KEY.len() + 1 + name.len();
         text[..KEY.len()].copy_from_slice(KEY.as_bytes());
         text[KEY.len() + 1..length].copy_from_slice(name);
         Member { text, length }
     }
 
-    pub(super) fn as_str(&self) -> &str {
-        std::str::from_utf8(&self.text[..self.length]).expect("digits are ASCII")
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        &self.text[..self.length]
     }
 }
 

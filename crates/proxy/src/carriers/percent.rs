@@ -29,11 +29,11 @@ fn escape(text: &[u8]) -> Option<(u8, &[u8])> {
 
 /// Writes a text as it is, but for bytes outside of plain ASCII: only those
 /// are escaped.
-pub(super) fn push_ascii(out: &mut String, text: &[u8]) {
+pub(super) fn push_ascii(out: &mut Vec<u8>, text: &[u8]) {
     for byte in text {
         match byte {
-            b'\t' | b' '..=b'~' => out.push(char::from(*byte)),
-            _ => out.push_str(&format!("%{byte:02X}")),
+            b'\t' | b' '..=b'~' => out.push(*byte),
+            _ => out.extend_from_slice(format!("%{byte:02X}").as_bytes()),
         }
     }
 }
@@ -61,8 +61,8 @@ mod tests {
 
     #[test]
     fn only_what_a_header_cannot_hold_is_escaped() {
-        let mut out = String::new();
+        let mut out = Vec::new();
         push_ascii(&mut out, "a=é 100%;\u{7f}".as_bytes());
-        assert_eq!(out, "a=%C3%A9 100%;%7F");
+        assert_eq!(out, b"a=%C3%A9 100%;%7F");
     }
 }

@@ -31,7 +31,7 @@ impl Carrier for RequestId {
 
     fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, _: &mut Found) {
         if stamp.entry && id(headers).is_none() {
-            headers.set(HEADER, &format!("{:032x}", stamp.trace.0));
+            headers.set(HEADER, format!("{:032x}", stamp.trace.0).as_bytes());
         }
     }
 }

@@ -51,7 +51,8 @@ pub(super) fn ensure(headers: &mut dyn Headers, stamp: &Stamp, found: &mut Found
     found.traceparent = true;
     if first_valid(headers).is_none() {
         let (trace, span) = (stamp.trace.0, stamp.key.span().0);
-        headers.set(HEADER, &format!("00-{trace:032x}-{span:016x}-01"));
+        let made = format!("00-{trace:032x}-{span:016x}-01");
+        headers.set(HEADER, made.as_bytes());
     }
 }
 

@@ -47,9 +47,9 @@ impl Carrier for TraceState {
     fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, found: &mut Found) {
         traceparent::ensure(headers, stamp, found);
         let ours = stamp.member();
-        match with_others(ours.as_str(), headers) {
+        match with_others(ours.as_bytes(), headers) {
             Some(list) => headers.set(HEADER, &list),
-            None => headers.set(HEADER, ours.as_str()),
+            None => headers.set(HEADER, ours.as_bytes()),
         }
     }
 }
@@ -69,14 +69,18 @@ fn is_ours(member: &[u8]) -> bool {
 
 /// The list with our member first and as much of the others as may be; `None`
 /// if there are no others.
-fn with_others(ours: &str, headers: &dyn Headers) -> Option<String> {
+fn with_others(ours: &[u8], headers: &dyn Headers) -> Option<Vec<u8>> {
     let mut others = others(headers);
     if others.is_empty() {
         return None;
     }
     shorten(&mut others, LENGTH - ours.len());
-    let list = others.iter();
-    Some(list.fold(ours.to_owned(), |list, other| list + "," + other))
+    let mut list = ours.to_owned();
+    for other in others {
+        list.push(b',');
+        list.extend_from_slice(other.as_bytes());
+    }
+    Some(list)
 }
 
 /// The valid members of others, each key once, not too many.

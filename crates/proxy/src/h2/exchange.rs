@@ -229,8 +229,8 @@ impl<'a> StreamExchange<'a> {
         let head = self.answer.take().expect("the request was forwarded");
         let status = head.status().as_u16();
         let in_head = match watch {
-            Some(_) => head.headers().get(&GRPC_STATUS).cloned(),
-            None => None,
+            Some(watch) if watch.wants_grpc_status() => head.headers().get(&GRPC_STATUS).cloned(),
+            _ => None,
         };
         if self.bare {
             report(watch, status, in_head.as_ref()).await;

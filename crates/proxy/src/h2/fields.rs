@@ -38,13 +38,13 @@ impl Fields {
         self.names.get_or_init(|| names(&self.map)).may_have(name)
     }
 
-    fn written(&mut self, text: &str) -> Option<HeaderValue> {
+    fn written(&mut self, text: &[u8]) -> Option<HeaderValue> {
         if let Some(written) = &self.written
             && written == text
         {
             return Some(written.clone());
         }
-        let mut value = HeaderValue::from_str(text).ok()?;
+        let mut value = HeaderValue::from_bytes(text).ok()?;
         value.set_sensitive(true);
         self.written = Some(value.clone());
         Some(value)
@@ -82,7 +82,7 @@ impl Headers for Fields {
         }
     }
 
-    fn set(&mut self, name: &str, value: &str) {
+    fn set(&mut self, name: &str, value: &[u8]) {
         let Some(value) = self.written(value) else {
             return;
         };
@@ -132,8 +132,8 @@ mod tests {
     fn what_is_set_is_found_and_what_is_removed_is_not() {
         let mut fields = fields(&[("x-old", "1"), ("x-old", "2")]);
         assert_eq!(fields.first("traceparent"), None);
-        fields.set("traceparent", "new");
-        fields.set("x-old", "3");
+        fields.set("traceparent", b"new");
+        fields.set("x-old", b"3");
         assert_eq!(all(&fields, "x-old"), [b"3"]);
         assert_eq!(fields.first("traceparent"), Some(&b"new"[..]));
         fields.remove("x-old");

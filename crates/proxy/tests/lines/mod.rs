@@ -13,8 +13,8 @@ impl Headers for Lines {
         }
     }
 
-    fn set(&mut self, name: &str, value: &str) {
-        let line = (name.to_owned(), value.as_bytes().to_owned());
+    fn set(&mut self, name: &str, value: &[u8]) {
+        let line = (name.to_owned(), value.to_owned());
         match self.0.iter().position(|(known, _)| known == name) {
             None => self.0.push(line),
             Some(first) => {
