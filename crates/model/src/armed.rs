@@ -14,11 +14,11 @@ use crate::{Fault, Faultload, Point, Target};
 /// The faults of one faultload, found by the point they strike.
 #[derive(Clone, Debug, Default)]
 pub struct Armed {
-    calls: FxHashMap<Point, Fault>,
-    every: FxHashMap<AnyCount, Fault>,
+    calls: FxHashMap<Point, Arc<Fault>>,
+    every: FxHashMap<AnyCount, Arc<Fault>>,
     /// Patterns by the destination of their last frame; those for several
     /// destinations under `None`.
-    patterns: FxHashMap<Option<Arc<str>>, Vec<Fault>>,
+    patterns: FxHashMap<Option<Arc<str>>, Vec<Arc<Fault>>>,
 }
 
 impl Armed {
@@ -26,31 +26,42 @@ impl Armed {
     pub fn new(faultload: &Faultload) -> Self {
         let mut armed = Armed::default();
         for fault in faultload.faults() {
-            armed.add(fault);
+            armed.add(Arc::new(fault));
         }
         armed
     }
 
-    fn add(&mut self, fault: Fault) {
+    fn add(&mut self, fault: Arc<Fault>) {
         match &fault.target {
             Target::Call(point) => {
-                self.calls.insert(point.clone(), fault);
+                self.calls.insert(point.clone(), fault.clone());
             }
             Target::Every(point) => {
-                self.every.insert(AnyCount(point.clone()), fault);
+                self.every.insert(AnyCount(point.clone()), fault.clone());
             }
             Target::Matching(pattern) => {
                 let last = pattern.frames.last();
                 let destination = last.and_then(|frame| frame.destination.literal().cloned());
-                self.patterns.entry(destination).or_default().push(fault);
+                let patterns = self.patterns.entry(destination).or_default();
+                patterns.push(fault.clone());
             }
         }
+    }
+
+    /// Whether nothing can be struck.
+    pub fn is_empty(&self) -> bool {
+        self.calls.is_empty() && self.every.is_empty() && self.patterns.is_empty()
     }
 
     /// The fault that strikes the call at `point`, most specific target first:
     /// the call itself, then all its attempts, then patterns that name its
     /// destination, then other patterns; in the order of the faultload.
     pub fn strike(&self, point: &Point) -> Option<&Fault> {
+        self.strike_shared(point).map(|fault| &**fault)
+    }
+
+    /// The same, to be kept without a copy.
+    pub fn strike_shared(&self, point: &Point) -> Option<&Arc<Fault>> {
         if let Some(fault) = self.calls.get(point) {
             return Some(fault);
         }
@@ -67,7 +78,7 @@ impl Armed {
             .or_else(|| self.first_match(&None, point))
     }
 
-    fn first_match(&self, destination: &Option<Arc<str>>, point: &Point) -> Option<&Fault> {
+    fn first_match(&self, destination: &Option<Arc<str>>, point: &Point) -> Option<&Arc<Fault>> {
         let mut patterns = self.patterns.get(destination)?.iter();
         patterns.find(|fault| fault.target.matches(point))
     }

@@ -7,6 +7,7 @@
 //! campaign's job.
 
 use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -109,6 +110,17 @@ impl Identifier {
     ///
     /// Not idempotent: asking twice counts two calls.
     pub fn arrive(&mut self, parent: Option<&Point>, arrival: Arrival<'_>) -> Point {
+        let (first, count) = self.count(parent, arrival);
+        match count {
+            1 => first,
+            _ => first.with_count(count),
+        }
+    }
+
+    /// The same in two parts: the point of the first call that is equal in
+    /// everything else, and the count. Whoever keeps many calls keeps the point
+    /// of all attempts once.
+    pub fn count(&mut self, parent: Option<&Point>, arrival: Arrival<'_>) -> (Point, u32) {
         let parent = parent.filter(|_| self.identity.path);
         let frame = self.uncounted_frame(parent, arrival);
         let first = match parent {
@@ -116,29 +128,30 @@ impl Identifier {
             None => Point::entry(frame),
         };
         if !self.identity.count {
-            return first;
+            return (first, 1);
         }
-        match self.counts.get_mut(&first) {
-            Some(count) => {
-                *count += 1;
-                first.into_count(*count)
-            }
-            None => {
-                self.counts.insert(first.clone(), 1);
-                first
-            }
-        }
+        let mut known = match self.counts.entry(first) {
+            Entry::Vacant(new) => new.insert_entry(0),
+            Entry::Occupied(known) => known,
+        };
+        *known.get_mut() += 1;
+        (known.key().clone(), *known.get())
     }
 
     /// Notes that the call at `point` was answered, for its later siblings.
     pub fn finish(&mut self, point: &Point) {
+        self.finish_attempt(point, point.frame().count);
+    }
+
+    /// The same for the `count`-th attempt of the call at `point`.
+    pub fn finish_attempt(&mut self, point: &Point, count: u32) {
         if !self.identity.predecessors {
             return;
         }
         let frame = point.frame();
         let completed = self.completed.entry(point.parent().cloned()).or_default();
         let highest = completed.entry(sibling(frame)).or_default();
-        *highest = frame.count.max(*highest);
+        *highest = count.max(*highest);
     }
 
     fn uncounted_frame(&self, parent: Option<&Point>, arrival: Arrival<'_>) -> Frame {

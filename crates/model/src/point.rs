@@ -171,18 +171,12 @@ impl Point {
 
     /// The same chain with the last frame at another count.
     pub fn with_count(&self, count: u32) -> Self {
-        Self::link(self.0.parent.clone(), self.0.frame.clone().nth(count))
-    }
-
-    /// The same, without a copy where nobody else has this one.
-    pub(crate) fn into_count(mut self, count: u32) -> Self {
-        match Arc::get_mut(&mut self.0) {
-            Some(node) => {
-                node.frame.count = count;
-                self
-            }
-            None => self.with_count(count),
-        }
+        Point(Arc::new(Node {
+            parent: self.0.parent.clone(),
+            frame: self.0.frame.clone().nth(count),
+            depth: self.0.depth,
+            same_call: self.0.same_call,
+        }))
     }
 
     /// The same chain without what went before each call: the place in the

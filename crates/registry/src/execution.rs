@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use murphy_model::{
-    Armed, Call, CallId, Detail, Faultload, Identifier, Identity, Link, Mode, Point, Trace,
+    Armed, CallId, Detail, Faultload, Identifier, Identity, Link, Mode, Point, Trace,
 };
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -20,6 +20,7 @@ use crate::control::{
 };
 use crate::infer::InFlight;
 use crate::record::Recorded;
+use crate::seen::{self, Seen};
 
 /// What is kept of requests once they have a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +45,7 @@ struct Calls {
     identifier: Identifier,
     in_flight: InFlight,
     arrivals: Arrivals,
-    calls: Vec<Call>,
+    calls: Vec<Seen>,
     details: Vec<Detail>,
     requests: Vec<Arrival>,
     events: u32,
@@ -118,9 +119,9 @@ impl Execution {
         let calls = self.calls();
         let took_effect =
             |detail: &Detail| detail.finished.is_none() || detail.landed == Some(true);
-        let of_call = |(call, detail): (&Call, &Detail)| {
+        let of_call = |(call, detail): (&Seen, &Detail)| {
             let mode = call.mode().filter(|_| took_effect(detail))?;
-            Some((call.point.clone(), mode))
+            Some((call.point(), mode))
         };
         let all = calls.calls.iter().zip(&calls.details);
         all.filter_map(of_call).collect()
@@ -159,7 +160,7 @@ impl Execution {
         let calls = self.calls();
         Recorded {
             execution: self.id,
-            trace: Trace::new(calls.calls.clone()),
+            trace: Trace::new(calls.calls.iter().map(Seen::call).collect()),
             details: calls.details.clone(),
             requests: calls.requests.clone(),
             quiet,
@@ -181,9 +182,9 @@ impl Execution {
 impl Calls {
     fn add(&mut self, execution: &Execution, arrival: &Arrival, now: Instant) -> CallId {
         let (parent, link) = self.parent(arrival);
-        let parent_point = parent.map(|id| &self.calls[id.0 as usize].point);
-        let point = self.identifier.arrive(
-            parent_point,
+        let parent_point = parent.map(|id| self.calls[id.0 as usize].point());
+        let (first, count) = self.identifier.count(
+            parent_point.as_ref(),
             murphy_model::Arrival {
                 destination: &arrival.destination,
                 interface: &arrival.interface,
@@ -193,8 +194,11 @@ impl Calls {
             },
         );
         // The scenario's own requests are observed, never failed.
-        let injected = parent.and_then(|_| execution.armed.strike(&point).cloned());
-        let blocked = injected.as_ref().is_some_and(|f| f.mode.is_blocking());
+        let injected = match parent.is_some() && !execution.armed.is_empty() {
+            true => execution.armed.strike_shared(&seen::point(&first, count)),
+            false => None,
+        };
+        let blocked = injected.is_some_and(|f| f.mode.is_blocking());
         let id = CallId(self.calls.len() as u32);
         if !blocked {
             self.in_flight.open(id);
@@ -216,20 +220,21 @@ impl Calls {
             gave_up: None,
             organic: None,
             // A callee that is never reached is how those faults land.
-            landed: injected.as_ref().map(|_| blocked),
+            landed: injected.map(|_| blocked),
             body_cut: arrival.body_cut,
             link,
         });
         if execution.keep == Keep::Requests {
             self.requests.push(arrival.clone());
         }
-        self.calls.push(Call {
-            point,
+        self.calls.push(Seen {
+            first,
+            count,
             parent,
             arrived,
             finished: None,
             reply: None,
-            injected,
+            injected: injected.cloned(),
         });
         id
     }
@@ -252,7 +257,7 @@ impl Calls {
         let call = &mut self.calls[at];
         call.finished = Some(finished);
         call.reply = Some(ending.reply);
-        self.identifier.finish(&call.point);
+        self.identifier.finish_attempt(&call.first, call.count);
         let struck = call.injected.is_some();
         let detail = &mut self.details[at];
         detail.finished = Some(detail.arrived + ending.took);

@@ -10,9 +10,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use murphy_model::{Call, CallId};
+use murphy_model::CallId;
 use rustc_hash::FxHashMap;
 
+use crate::seen::Seen;
 use crate::{Link, SpanId, Spans};
 
 /// The calls of one execution as inference sees them.
@@ -46,7 +47,7 @@ impl InFlight {
     /// The call that a request with these spans was made from.
     pub(crate) fn parent(
         &self,
-        calls: &[Call],
+        calls: &[Seen],
         spans: Spans,
         caller: Option<&Arc<str>>,
     ) -> (Option<CallId>, Link) {
@@ -54,7 +55,7 @@ impl InFlight {
             return (Some(parent), Link::Spans);
         }
         let at_caller = |id: &CallId| {
-            let destination = &calls[id.0 as usize].point.frame().destination;
+            let destination = &calls[id.0 as usize].first.frame().destination;
             caller.is_none_or(|caller| caller == destination)
         };
         let candidates: Vec<CallId> = self.open.iter().copied().filter(at_caller).collect();
@@ -71,13 +72,13 @@ impl InFlight {
 }
 
 /// Whether each candidate was made, directly or not, from the one before it.
-fn is_chain(calls: &[Call], candidates: &[CallId]) -> bool {
+fn is_chain(calls: &[Seen], candidates: &[CallId]) -> bool {
     candidates
         .windows(2)
         .all(|pair| is_ancestor(calls, pair[0], pair[1]))
 }
 
-fn is_ancestor(calls: &[Call], ancestor: CallId, of: CallId) -> bool {
+fn is_ancestor(calls: &[Seen], ancestor: CallId, of: CallId) -> bool {
     let mut at = calls[of.0 as usize].parent;
     while let Some(parent) = at {
         if parent == ancestor {

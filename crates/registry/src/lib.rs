@@ -15,6 +15,7 @@ pub mod hex;
 mod infer;
 mod record;
 mod registry;
+mod seen;
 
 pub use control::{
     Arrival, CallKey, CallName, Claim, Clue, Control, Decision, Ending, ExecutionId, Origin,

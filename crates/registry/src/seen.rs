@@ -1,0 +1,56 @@
+//! A call as it is kept while its execution runs.
+//!
+//! Owns keeping it small. Fresh memory is what calls cost most: the kernel has
+//! to find and clear it. So all attempts of a call share one point, and what
+//! few calls have is behind a pointer.
+
+use std::sync::Arc;
+
+use murphy_model::{Call, CallId, Fault, Mode, Point, Reply};
+
+/// A call that was seen.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    /// The point of its first attempt.
+    pub(crate) first: Point,
+    /// Which attempt it is.
+    pub(crate) count: u32,
+    /// The rest as in [`Call`].
+    pub(crate) parent: Option<CallId>,
+    pub(crate) arrived: u32,
+    pub(crate) finished: Option<u32>,
+    pub(crate) reply: Option<Reply>,
+    pub(crate) injected: Option<Arc<Fault>>,
+}
+
+impl Seen {
+    /// Its own point.
+    pub(crate) fn point(&self) -> Point {
+        point(&self.first, self.count)
+    }
+
+    /// How it was made to fail, if it was.
+    pub(crate) fn mode(&self) -> Option<Mode> {
+        self.injected.as_ref().map(|fault| fault.mode)
+    }
+
+    /// The call as it is recorded.
+    pub(crate) fn call(&self) -> Call {
+        Call {
+            point: self.point(),
+            parent: self.parent,
+            arrived: self.arrived,
+            finished: self.finished,
+            reply: self.reply,
+            injected: self.injected.as_deref().cloned(),
+        }
+    }
+}
+
+/// The point of an attempt.
+pub(crate) fn point(first: &Point, count: u32) -> Point {
+    match count == first.frame().count {
+        true => first.clone(),
+        false => first.with_count(count),
+    }
+}
