@@ -370,11 +370,37 @@ async fn steps_run_around_executions_without_faults() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_step_starts_lives_as_long_as_the_world() {
+    let folder = Folder::new();
+    let file = folder.path().join("beats");
+    // Prints, too: without a reader it would be killed by the first word.
+    let script = format!(
+        "(while :; do echo beat; echo >> {}; sleep 0.02; done) &",
+        file.display()
+    );
+    let system = SystemSpec {
+        setup: vec![StepSpec::Command(shell(&script))],
+        ..SystemSpec::default()
+    };
+    let world = start(system, command("true"), &folder).await.unwrap();
+    let beats = || std::fs::read(&file).map_or(0, |bytes| bytes.len());
+    run(&world, "").await;
+    let before = beats();
+    assert!(soon(|| beats() > before + 3), "it goes on");
+    world.stop().await.unwrap();
+    let after = beats();
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(beats() <= after + 1, "it ended with the world");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_step_that_fails_is_named() {
     let folder = Folder::new();
     let failing = || StepSpec::Command(shell("echo no database; exit 4"));
-    let mut system = SystemSpec::default();
-    system.setup = vec![StepSpec::Command(shell("true")), failing()];
+    let system = SystemSpec {
+        setup: vec![StepSpec::Command(shell("true")), failing()],
+        ..SystemSpec::default()
+    };
     let error = start(system, command("true"), &folder).await.err().unwrap();
     assert_eq!(
         error.message,
@@ -416,5 +442,15 @@ async fn thousands_of_requests_are_no_trouble() {
     for _ in 0..1000 {
         assert_eq!(complaint(&run(&world, "").await), "");
     }
-    println!("{:?} per execution", began.elapsed() / 1000);
+    let with_murphy = began.elapsed() / 1000;
+    let bare = Instant::now();
+    let address = world.direct("shop").unwrap();
+    tokio::task::spawn_blocking(move || {
+        let url = format!("http://{address}/buy");
+        assert!((0..1000).all(|_| get(&url, &[]).is_some()));
+    })
+    .await
+    .unwrap();
+    let bare = bare.elapsed() / 1000;
+    println!("{with_murphy:?} per execution; bare, with a connection each: {bare:?}");
 }

@@ -28,6 +28,16 @@ use super::log::Log;
 /// then; only what left the group can still hold the pipe.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
+/// What becomes of what a process started itself, once it has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Children {
+    /// It is killed.
+    EndWithIt,
+    /// It may go on: a step can start something for the executions after it.
+    /// It ends with the world, by its mark.
+    MayStay,
+}
+
 /// What is to be started.
 pub(super) struct Start<'s> {
     /// Program and arguments.
@@ -36,6 +46,8 @@ pub(super) struct Start<'s> {
     pub(super) directory: &'s Path,
     /// Added to our own environment.
     pub(super) environment: &'s BTreeMap<String, String>,
+    /// What becomes of what it starts itself.
+    pub(super) children: Children,
 }
 
 /// A program that could not be started.
@@ -164,7 +176,13 @@ impl Process {
         Ok(Process {
             group,
             exit,
-            watching: tokio::spawn(watch_over(child, group, pipe, log, ended)),
+            watching: tokio::spawn(watch_over(
+                child,
+                group,
+                start.children,
+                tokio::spawn(read(pipe, log)),
+                ended,
+            )),
         })
     }
 
@@ -262,22 +280,24 @@ impl Start<'_> {
     }
 }
 
-/// Reads what it prints, waits for its end and takes its children with it.
+/// Waits for its end, and for the end of what it prints.
 async fn watch_over(
     mut child: Child,
     group: Pid,
-    pipe: pipe::Receiver,
-    log: Arc<Log>,
+    children: Children,
+    mut reading: JoinHandle<()>,
     ended: watch::Sender<Option<Exit>>,
 ) {
-    let reading = tokio::spawn(read(pipe, log));
     let status = child.wait().await;
-    // What it started and left behind. Nobody else can have the id yet: it
-    // was free for no longer than this.
-    let _ = kill_process_group(group, Signal::KILL);
-    let stop_reading = reading.abort_handle();
-    if tokio::time::timeout(LAST_WORDS, reading).await.is_err() {
-        stop_reading.abort();
+    if children == Children::EndWithIt {
+        // What it started and left behind. Nobody else can have the id yet:
+        // it was free for no longer than this.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let all_read = tokio::time::timeout(LAST_WORDS, &mut reading).await.is_ok();
+    // Who may stay may also go on printing; without a reader it would die.
+    if !all_read && children == Children::EndWithIt {
+        reading.abort();
     }
     // A child of ours can always be waited for; should it fail, it is gone.
     let status = status.unwrap_or_else(|_| ExitStatus::from_raw(-1));
@@ -305,6 +325,7 @@ mod tests {
                 command,
                 directory: Path::new("/"),
                 environment: &BTreeMap::new(),
+                children: Children::EndWithIt,
             },
             log.clone(),
         )
@@ -367,6 +388,7 @@ mod tests {
             command: &shell("true"),
             directory: Path::new("/no/where"),
             environment: &BTreeMap::new(),
+            children: Children::EndWithIt,
         };
         let error = Process::start(&nowhere, log.clone()).err().unwrap();
         assert_eq!(error.to_string(), "there is no directory `/no/where`");

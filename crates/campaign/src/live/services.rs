@@ -17,7 +17,7 @@ use super::health;
 use super::ledger::{Ledger, MARK};
 use super::log::{self, Log};
 use super::ports::Port;
-use super::process::{Process, Start};
+use super::process::{Children, Process, Start};
 use super::spec::{Health, ManagedSpec, ServiceSpec, Source, SystemSpec};
 use super::template::{Place, Places, expand};
 use super::wiring::Wiring;
@@ -192,6 +192,7 @@ impl Services {
             command: &command,
             directory: &spec.directory,
             environment: &environment,
+            children: Children::EndWithIt,
         };
         let process = Process::start(&start, service.log.clone());
         let process = process.map_err(|error| {

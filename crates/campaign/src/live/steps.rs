@@ -13,6 +13,7 @@ use tokio::time::timeout;
 
 use super::broken::{More, broken};
 use super::log::Log;
+use super::process::Children;
 use super::scenario::command::{self, Program};
 use super::scenario::reflection::Schemas;
 use super::scenario::request::{Around, Requests};
@@ -92,7 +93,7 @@ impl Step {
     async fn word(&self, said: &Arc<Log>) -> Result<Result<(), String>, BrokenWorld> {
         match &self.does {
             Does::Run(program) => {
-                let process = program.start([], said)?;
+                let process = program.start([], Children::MayStay, said)?;
                 Ok(command::word(process.ended().await, said))
             }
             Does::Ask(requests) => {

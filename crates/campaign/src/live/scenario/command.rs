@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::super::broken::{More, broken};
 use super::super::ledger::MARK;
 use super::super::log::Log;
-use super::super::process::{Exit, Process, Start};
+use super::super::process::{Children, Exit, Process, Start};
 use super::super::spec::{CommandSpec, Session};
 use super::super::template::{Places, expand};
 use super::complaint::telling_line;
@@ -56,6 +56,7 @@ impl Program {
     pub(in super::super) fn start(
         &self,
         more: impl IntoIterator<Item = (&'static str, String)>,
+        children: Children,
         said: &Arc<Log>,
     ) -> Result<Process, BrokenWorld> {
         let mut environment = self.environment.clone();
@@ -65,6 +66,7 @@ impl Program {
             command: &self.command,
             directory: &self.spec.directory,
             environment: &environment,
+            children,
         };
         Process::start(&start, said.clone()).map_err(|error| {
             broken(format!("{} cannot be run: {error}", self.what)).hint(error.hint())

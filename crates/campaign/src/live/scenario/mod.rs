@@ -21,7 +21,7 @@ use tokio::sync::Mutex as AsyncMutex;
 use tokio::task::JoinSet;
 
 use super::log::Log;
-use super::process::Process;
+use super::process::{Children, Process};
 use super::spec::{Function, ScenarioKind, ScenarioSpec, Session};
 use super::wiring::Wiring;
 use crate::BrokenWorld;
@@ -90,7 +90,7 @@ impl Scenario {
         Ok(match self {
             Scenario::Command(programs) => {
                 let variables = command::variables(&(about.session)(), about.worker);
-                let process = programs[worker].start(variables, about.said)?;
+                let process = programs[worker].start(variables, Children::EndWithIt, about.said)?;
                 Run::Process(process, about.said.clone())
             }
             Scenario::Requests(workers) => {
