@@ -91,7 +91,7 @@ struct Group {
 /// A ledger that cannot be kept.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write `{}`, which lists what is to be stopped if Murphy is killed: {source}", path.display())]
-pub struct LedgerError {
+pub(super) struct LedgerError {
     path: PathBuf,
     source: io::Error,
 }

@@ -43,7 +43,7 @@ use self::wiring::Wiring;
 use crate::{BrokenWorld, World};
 
 pub use self::correlate::{Correlation, Wanted};
-pub use self::ledger::{CleanedUp, LedgerError, MARK, clean_up};
+pub use self::ledger::{CleanedUp, MARK, clean_up};
 pub use self::scenario::json_path;
 pub use self::services::STOP_WITHIN;
 
@@ -474,5 +474,34 @@ fn forget_old_logs(folder: &Path) {
         let _ = std::fs::remove_dir_all(campaign.join("logs"));
         // Only if nothing else is in it.
         let _ = std::fs::remove_dir(campaign);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_latest_logs_are_kept_and_nothing_else_is_touched() {
+        let folder = std::env::temp_dir().join(format!("murphy-logs-{:x}", fastrand::u64(..)));
+        for number in 10..25 {
+            let logs = folder.join(format!("campaign-{number}/logs"));
+            std::fs::create_dir_all(&logs).unwrap();
+        }
+        std::fs::write(folder.join("campaign-10/replay.json"), "{}").unwrap();
+        std::fs::create_dir_all(folder.join("other")).unwrap();
+        forget_old_logs(&folder);
+        let names = std::fs::read_dir(&folder).unwrap().flatten();
+        let mut names: Vec<_> = names
+            .map(|it| it.file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        let mut expected = vec!["campaign-10".to_owned(), "other".to_owned()];
+        expected.extend((16..25).map(|number| format!("campaign-{number}")));
+        expected.sort();
+        assert_eq!(names, expected);
+        assert!(folder.join("campaign-10/replay.json").exists());
+        assert!(!folder.join("campaign-10/logs").exists());
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -14,11 +14,25 @@ const MASK: &str = "*";
 /// The most telling line of a test's output, masked; `None` if there is
 /// nothing to tell.
 pub(super) fn telling_line(output: &str) -> Option<String> {
-    let lines: Vec<&str> = output.lines().map(str::trim_end).collect();
+    let plain = without_colours(output);
+    let lines: Vec<&str> = plain.lines().map(str::trim_end).collect();
     let line = chosen(&lines)?;
     let masked = mask(line.trim());
     let short: String = masked.chars().take(LONGEST).collect();
     Some(short)
+}
+
+/// Without the escape sequences that colour a terminal; some test runners
+/// write them into pipes too.
+fn without_colours(output: &str) -> String {
+    let mut plain = String::with_capacity(output.len());
+    let mut rest = output;
+    while let Some((before, sequence)) = rest.split_once("\x1b[") {
+        plain.push_str(before);
+        let end = sequence.find(|c: char| c.is_ascii_alphabetic());
+        rest = end.map_or("", |at| &sequence[at + 1..]);
+    }
+    plain + rest
 }
 
 /// The first rule that finds a line wins; within a rule it is the first line
@@ -181,6 +195,21 @@ fn hexadecimal(text: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_output_has_a_short_line_or_none(output in "(E   |[\\PC\\n\x1b\\[0-9a-f:.-]){0,80}") {
+            let line = telling_line(&output);
+            prop_assert!(line.is_none_or(|line| line.chars().count() <= LONGEST));
+        }
+
+        #[test]
+        fn ports_and_ids_do_not_matter(port in 1024u16.., id in 1u128 << 64.., took in 0.0f64..100.0) {
+            let text = format!("http://127.0.0.1:{port}/{id:032x} took {took:.4}s");
+            prop_assert_eq!(mask(&text), "http://127.0.0.1:*/* took *");
+        }
+    }
 
     #[test]
     fn what_changes_is_masked_and_what_matters_stays() {
@@ -254,6 +283,10 @@ note: run with RUST_BACKTRACE=1
             (
                 "--- FAIL: TestBuy (0.05s)\nFAIL\n",
                 Some("--- FAIL: TestBuy (*)"),
+            ),
+            (
+                "\x1b[1m\x1b[31mE       assert 1 == 2\x1b[0m\nlast",
+                Some("assert 1 == 2"),
             ),
             ("first\nlast\n\n", Some("last")),
             ("\n \n", None),
