@@ -22,6 +22,7 @@ use support::*;
 use tonic::body::Body;
 use tonic::codegen::{BoxFuture, Service};
 use tonic::server::{Grpc, NamedService, UnaryService};
+use tonic::transport::server::TcpIncoming;
 use tonic::{Request, Response, Status};
 use tonic_prost::ProstCodec;
 
@@ -153,9 +154,8 @@ enum Tells {
 }
 
 async fn serve(tells: Tells) -> String {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = free.local_addr().unwrap();
-    drop(free);
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
     let description = description();
     let mut server = tonic::transport::Server::builder();
     let router = server.add_service(Shop);
@@ -168,9 +168,7 @@ async fn serve(tells: Tells) -> String {
         Tells::V1Alpha => router.add_service(builder().build_v1alpha().unwrap()),
         Tells::Nothing => router,
     };
-    tokio::spawn(router.serve(address));
-    let address = address.to_string();
-    assert!(soon(|| std::net::TcpStream::connect(&address).is_ok()));
+    tokio::spawn(router.serve_with_incoming(TcpIncoming::from(listener)));
     address
 }
 

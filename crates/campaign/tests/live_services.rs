@@ -156,9 +156,7 @@ async fn what_is_wrong_with_a_service_is_said() {
     }
     let mut listen = managed("cart", "cart", &[]);
     listen.listen = Some(address);
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let down = nobody.local_addr().unwrap().to_string();
-    drop(nobody);
+    let down = "127.0.0.1:1";
     let cases = [
         (
             missing,
@@ -173,7 +171,7 @@ async fn what_is_wrong_with_a_service_is_said() {
             format!("cannot listen on {address} for service `cart`: the port is taken"),
         ),
         (
-            running("cart", &down),
+            running("cart", down),
             format!(
                 "service `cart` is down: nothing listens on {down} / start it, or let Murphy start it with `command = …`"
             ),

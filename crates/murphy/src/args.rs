@@ -6,6 +6,8 @@
 mod project;
 mod setup;
 
+use std::path::PathBuf;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use project::{
@@ -112,8 +114,13 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "APP", conflicts_with_all = ["config", "scenario"])]
     pub(crate) app: Option<String>,
 
-    #[command(flatten)]
-    pub(crate) project: ProjectArgs,
+    /// Read this file instead of the nearest murphy.toml, here or above.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// The scenario of the file, if it has several.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) scenario: Option<String>,
 
     /// The faultload to explain, such as "** > cart GET /cart = 503".
     pub(crate) faultload: String,

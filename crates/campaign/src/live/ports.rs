@@ -7,7 +7,15 @@
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+
+/// How often a port is looked at before it counts as taken, and how long to
+/// wait in between: many times what starting a process takes.
+const LOOKS: u32 = 40;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
 /// A port that a service is to listen on.
 pub(super) struct Port {
@@ -45,11 +53,31 @@ impl Port {
         (Ipv4Addr::LOCALHOST, self.number).into()
     }
 
-    /// Lets go of it; the service can have it now. Says whether it is free.
-    pub(super) fn let_go(&self) -> bool {
-        let held = self.held.lock().expect("no panic while ports are held");
-        drop({ held }.take());
-        TcpListener::bind(self.address()).is_ok()
+    /// Lets go of it; the service can have it now. Says whether nobody else
+    /// listens there.
+    ///
+    /// A process that is being started elsewhere in this one has a copy of
+    /// everything open, for the moment before it becomes its program. So a
+    /// port is taken only if it stays so; and it is looked at by calling
+    /// there, since a socket bound to try it could be copied in turn.
+    pub(super) async fn let_go(&self) -> bool {
+        drop(self.hold().take());
+        for _ in 0..LOOKS {
+            if TcpStream::connect(self.address()).await.is_err() {
+                return true;
+            }
+            tokio::time::sleep(BETWEEN_LOOKS).await;
+        }
+        false
+    }
+
+    /// Whether it cannot be had, for whatever reason.
+    pub(super) fn is_taken(&self) -> bool {
+        TcpListener::bind(self.address()).is_err()
+    }
+
+    fn hold(&self) -> MutexGuard<'_, Option<TcpListener>> {
+        self.held.lock().expect("no panic while ports are held")
     }
 }
 
@@ -57,14 +85,14 @@ impl Port {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_port_is_held_until_it_is_let_go() {
+    #[tokio::test]
+    async fn a_port_is_held_until_it_is_let_go() {
         let port = Port::free().unwrap();
         assert!(TcpListener::bind(port.address()).is_err());
-        assert!(port.let_go());
+        assert!(port.let_go().await);
         let taken = TcpListener::bind(port.address()).unwrap();
-        assert!(!Port::fixed(port.number()).let_go());
+        assert!(!Port::fixed(port.number()).let_go().await);
         drop(taken);
-        assert!(Port::fixed(port.number()).let_go());
+        assert!(Port::fixed(port.number()).let_go().await);
     }
 }

@@ -152,7 +152,7 @@ impl Services {
         if slot.as_ref().is_some_and(|it| it.exit().is_none()) {
             return Ok(());
         }
-        if !service.port.let_go() {
+        if !service.port.let_go().await {
             return Err(match service.port.picked {
                 true => Failure::PortLost,
                 false => service.port_taken().into(),
@@ -169,17 +169,14 @@ impl Services {
                 false => Err(service.not_up()),
             },
         };
-        if healthy.is_err() {
-            process.kill().await;
-            *slot = None;
+        let Err(error) = healthy else { return Ok(()) };
+        process.kill().await;
+        *slot = None;
+        // It may have met somebody else at its port.
+        match service.port.picked && service.port.is_taken() {
+            true => Err(Failure::PortLost),
+            false => Err(Failure::Broken(error)),
         }
-        healthy.map_err(
-            |error| match service.port.picked && !service.port.let_go() {
-                // It may have met somebody else at its port.
-                true => Failure::PortLost,
-                false => Failure::Broken(error),
-            },
-        )
     }
 
     fn spawn(&self, service: &Managed, wiring: &Wiring) -> Result<Process, BrokenWorld> {

@@ -11,7 +11,7 @@ use murphy_registry::Recorded;
 use murphy_report::{Explained, Fate, Meaning, json, terminal};
 use murphy_search::{Explanation, NeverSeen, Tree};
 
-use crate::args::{ExplainArgs, Format};
+use crate::args::{ExplainArgs, Format, ProjectArgs};
 use crate::context::Context;
 use crate::error::Error;
 use crate::project::Project;
@@ -67,7 +67,12 @@ fn of_project(
         .faultload
         .parse()
         .map_err(|error| Usage::syntax("FAULTLOAD", &error))?;
-    let project = Project::open(&args.project, context)?;
+    let place = ProjectArgs {
+        config: args.config.clone(),
+        scenario: args.scenario.iter().cloned().collect(),
+        command: Vec::new(),
+    };
+    let project = Project::open(&place, context)?;
     let scenario = only(&project)?;
     let campaign = project.campaign(scenario, &args.search, None)?;
     let failed = |error: StoreError| Error::Store(error.to_string());
