@@ -105,14 +105,22 @@ impl Project {
         })
     }
 
-    /// How many executions are wanted at once.
+    /// How many executions run at once. State that is reset for one must not
+    /// be reset under another.
     pub(crate) fn jobs(&self, search: &SearchArgs) -> u32 {
         let written = self
             .config
             .search
             .jobs
             .and_then(|jobs| u32::try_from(jobs).ok());
-        search.jobs.or(written).unwrap_or(1)
+        let jobs = search.jobs.or(written).unwrap_or(1);
+        if jobs > 1 && !self.config.system.reset.is_empty() {
+            output::say(
+                "note: there are `reset` steps, which executions side by side would do to each other: `--jobs` counts as 1",
+            );
+            return 1;
+        }
+        jobs
     }
 
     fn max_time(&self, search: &SearchArgs) -> Result<Option<Duration>, Usage> {

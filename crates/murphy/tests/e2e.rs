@@ -4,6 +4,8 @@
 //! - `cmd`: the arguments after `murphy`, one line, quoted as in a shell;
 //! - `exit`: the exit code;
 //! - `stdout`, `stderr`: the expected texts; missing means "not looked at";
+//! - `stdout-has`: instead, lines that stdout must contain, where the rest
+//!   differs between equal runs;
 //! - `stdout-of`: instead of `stdout`, another case (`GROUP/NAME`) whose
 //!   expected text this one must print too;
 //! - `files`: a folder that is copied to a place of its own, where the command
@@ -160,6 +162,10 @@ fn compare(root: &Path, case: &Path, output: &Output) -> Result<(), Failed> {
         let (expected, got) = (expected_exit.trim(), exit_text(output));
         let texts = shown("stdout") + &stdout + &shown("stderr") + &stderr;
         return Err(format!("exit code {got}, expected {expected}{texts}").into());
+    }
+    let parts = fs::read_to_string(case.join("stdout-has")).unwrap_or_default();
+    if let Some(missing) = parts.lines().find(|part| !stdout.contains(part.trim())) {
+        return Err(format!("stdout has no `{missing}`{}{stdout}", shown("stdout")).into());
     }
     let same_as = fs::read_to_string(case.join("stdout-of")).ok();
     let stdout_of = same_as.map_or(case.to_owned(), |other| root.join(other.trim()));

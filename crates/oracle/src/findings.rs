@@ -247,6 +247,7 @@ fn blames_edges(oracle: Oracle) -> bool {
         | Oracle::TimeoutInversion
         | Oracle::RetryNotIdempotent
         | Oracle::RetryAmplification
+        | Oracle::RetryAtOnce
         | Oracle::RedundantCalls => true,
     }
 }

@@ -22,6 +22,7 @@ mod redundant_calls;
 mod reference;
 mod response;
 mod retry_amplification;
+mod retry_at_once;
 mod retry_not_idempotent;
 mod scenario;
 mod settings;

@@ -12,8 +12,8 @@ use crate::case::Case;
 use crate::complaint::Complaint;
 use crate::settings::Level;
 use crate::{
-    no_cause, not_exercised, redundant_calls, response, retry_amplification, retry_not_idempotent,
-    scenario, timeout_inversion, wrong_status,
+    no_cause, not_exercised, redundant_calls, response, retry_amplification, retry_at_once,
+    retry_not_idempotent, scenario, timeout_inversion, wrong_status,
 };
 
 /// Someone who judges executions.
@@ -35,13 +35,15 @@ pub enum Oracle {
     RetryNotIdempotent,
     /// Attempts at several levels multiply.
     RetryAmplification,
+    /// A broken connection is met with the same call at once.
+    RetryAtOnce,
     /// The same call made twice without need.
     RedundantCalls,
 }
 
 impl Oracle {
     /// All of them, in the order in which they are asked.
-    pub const ALL: [Oracle; 9] = [
+    pub const ALL: [Oracle; 10] = [
         Oracle::Scenario,
         Oracle::Response,
         Oracle::NoCause,
@@ -50,6 +52,7 @@ impl Oracle {
         Oracle::TimeoutInversion,
         Oracle::RetryNotIdempotent,
         Oracle::RetryAmplification,
+        Oracle::RetryAtOnce,
         Oracle::RedundantCalls,
     ];
 
@@ -64,6 +67,7 @@ impl Oracle {
             Oracle::TimeoutInversion => "timeout-inversion",
             Oracle::RetryNotIdempotent => "retry-not-idempotent",
             Oracle::RetryAmplification => "retry-amplification",
+            Oracle::RetryAtOnce => "retry-at-once",
             Oracle::RedundantCalls => "redundant-calls",
         }
     }
@@ -79,6 +83,7 @@ impl Oracle {
             Oracle::TimeoutInversion => "a caller gave up before its callee could answer",
             Oracle::RetryNotIdempotent => "work that was done was asked for once more",
             Oracle::RetryAmplification => "attempts at several levels multiplied",
+            Oracle::RetryAtOnce => "a server whose connection broke was asked again at once",
             Oracle::RedundantCalls => "the same call was made twice without need",
         }
     }
@@ -92,7 +97,7 @@ impl Oracle {
             | Oracle::NoCause
             | Oracle::TimeoutInversion
             | Oracle::RetryNotIdempotent => Level::Fail,
-            Oracle::NotExercised | Oracle::RetryAmplification => Level::Warn,
+            Oracle::NotExercised | Oracle::RetryAmplification | Oracle::RetryAtOnce => Level::Warn,
             // To answer 503 for an unavailable callee is common practice, and
             // so is asking twice for what is cheap.
             Oracle::WrongStatus | Oracle::RedundantCalls => Level::Off,
@@ -110,6 +115,7 @@ impl Oracle {
             Oracle::TimeoutInversion => timeout_inversion::judge(case),
             Oracle::RetryNotIdempotent => retry_not_idempotent::judge(case),
             Oracle::RetryAmplification => retry_amplification::judge(case),
+            Oracle::RetryAtOnce => retry_at_once::judge(case),
             Oracle::RedundantCalls => redundant_calls::judge(case),
         }
     }

@@ -89,7 +89,8 @@ pub(crate) struct Story {
     planned: Vec<Fault>,
     pub(crate) output: Option<String>,
     pub(crate) took: Duration,
-    detailed: bool,
+    /// How many milliseconds an event of the trace takes, if there are times.
+    tick: Option<u64>,
 }
 
 impl Story {
@@ -102,7 +103,7 @@ impl Story {
             planned: Vec::new(),
             output: None,
             took: Duration::from_millis(10),
-            detailed: false,
+            tick: None,
         }
     }
 
@@ -121,16 +122,24 @@ impl Story {
 
     /// With times: one event of the trace takes 100 ms.
     pub(crate) fn detailed(self) -> Self {
+        self.ticking(100)
+    }
+
+    /// With times: one event of the trace takes so many milliseconds.
+    pub(crate) fn ticking(self, milliseconds: u64) -> Self {
         Story {
-            detailed: true,
+            tick: Some(milliseconds),
             ..self
         }
     }
 
     pub(crate) fn observed(&self) -> Observed {
         let calls = self.calls();
-        let details = calls.iter().zip(&self.told).map(detail);
-        let details = details.filter(|_| self.detailed).collect();
+        let details = self.tick.map(|tick| {
+            let told = calls.iter().zip(&self.told);
+            told.map(|(call, told)| detail(call, told, tick)).collect()
+        });
+        let details = details.unwrap_or_default();
         let trace = Trace::new(calls);
         let faults = trace
             .struck()
@@ -179,8 +188,8 @@ impl Story {
     }
 }
 
-fn detail((call, told): (&Call, &Told)) -> Detail {
-    let time = |events: u32| Duration::from_millis(100 * u64::from(events));
+fn detail(call: &Call, told: &Told, tick: u64) -> Detail {
+    let time = |events: u32| Duration::from_millis(tick * u64::from(events));
     Detail {
         arrived: time(call.arrived),
         finished: call.finished.map(time),
