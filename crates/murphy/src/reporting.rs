@@ -115,28 +115,31 @@ pub(crate) fn say_what_is_missing(code: u8, summary: &Summary) {
     }
 }
 
-/// Writes what can be replayed; the command that does it, without the name.
+/// Writes what can be replayed; where the files are.
 pub(crate) fn save_replays(
     outcome: &Outcome,
     scenario: &str,
     system: &System,
     state: &Path,
-) -> Option<String> {
-    if outcome.findings.is_empty() {
-        return None;
-    }
+) -> Vec<PathBuf> {
+    let mut files = Vec::new();
     for finding in &outcome.findings {
         let replay = Replay::new(finding, scenario, &outcome.chosen.identity, system);
-        if let Err(error) = replay.save(state) {
-            complain(format_args!(
+        match replay.save(state) {
+            Ok(file) => files.push(file),
+            Err(error) => complain(format_args!(
                 "the replay file of {} cannot be written to {}: {error}",
                 finding.id,
                 state.display()
-            ));
-            return None;
+            )),
         }
     }
-    Some("murphy replay".to_owned())
+    files
+}
+
+/// The command that replays a finding, without its name, if there are files.
+pub(crate) fn replay_command(files: &[PathBuf]) -> Option<String> {
+    (!files.is_empty()).then(|| "murphy replay".to_owned())
 }
 
 /// Formats that go to files.
@@ -236,6 +239,7 @@ fn report(word: &str) -> Result<(&'static str, PathBuf), Usage> {
 pub(crate) fn write(
     summary: &Summary,
     masked: &[String],
+    replays: &[PathBuf],
     format: Format,
     reports: &Reports,
 ) -> Result<(), Error> {
@@ -243,10 +247,22 @@ pub(crate) fn write(
         Format::Json => json::write(summary, out),
         Format::Human => {
             terminal::write(summary, out)?;
-            write_masked(masked, out)
+            write_masked(masked, out)?;
+            write_replays(replays, out)
         }
     })?;
     reports.write(summary)
+}
+
+fn write_replays(replays: &[PathBuf], out: &mut dyn Write) -> io::Result<()> {
+    match replays {
+        [] => Ok(()),
+        [only] => writeln!(out, "Replay file: {}", only.display()),
+        several => {
+            let folder = several[0].parent().unwrap_or(Path::new("."));
+            writeln!(out, "Replay files: {}", folder.display())
+        }
+    }
 }
 
 /// What does not tell calls apart, because it is never the same.

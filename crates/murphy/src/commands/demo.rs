@@ -36,8 +36,9 @@ pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<u8, Error> {
         keep_state: args.system.keep_state,
     };
     let state = Path::new(config::STORE);
+    let replays = reporting::save_replays(&outcome, &campaign.scenario, &system, state);
     let subject = Subject {
-        replay_command: reporting::save_replays(&outcome, &campaign.scenario, &system, state),
+        replay_command: reporting::replay_command(&replays),
         scenario: campaign.scenario,
         about: settings.about.to_owned(),
         strategy: campaign.strategy.name(),
@@ -46,7 +47,7 @@ pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<u8, Error> {
         explain_command: settings.explain_command,
     };
     let summary = subject.summary(&outcome);
-    reporting::write(&summary, &[], args.search.format, &reports)?;
+    reporting::write(&summary, &[], &replays, args.search.format, &reports)?;
     let code = reporting::exit_code(&summary, &outcome, settings.require_complete);
     reporting::say_what_is_missing(code, &summary);
     Ok(match interrupted {

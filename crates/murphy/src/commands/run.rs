@@ -163,7 +163,7 @@ fn report(
         command: project.command.clone(),
         directory: std::env::current_dir().unwrap_or_default(),
     };
-    let replay = reporting::save_replays(outcome, &scenario.name, &system, project.state());
+    let replays = reporting::save_replays(outcome, &scenario.name, &system, project.state());
     let subject = Subject {
         scenario: scenario.name.clone(),
         about: about(scenario),
@@ -171,13 +171,13 @@ fn report(
         modes: campaign.modes.clone(),
         seed: campaign.seed,
         explain_command: explain_command(args),
-        replay_command: replay,
+        replay_command: reporting::replay_command(&replays),
     };
     let mut summary = subject.summary(outcome);
     let baseline = project.baseline(args.baseline.as_deref());
     summary.known = known::of(&baseline, &scenario.name, &outcome.findings)?;
     let masked = &outcome.chosen.masked;
-    reporting::write(&summary, masked, args.search.format, reports)?;
+    reporting::write(&summary, masked, &replays, args.search.format, reports)?;
     let code = reporting::exit_code(&summary, outcome, args.campaign.require_complete);
     reporting::say_what_is_missing(code, &summary);
     Ok(code)
