@@ -1,13 +1,19 @@
 //! Campaigns over real sockets, as the command line runs them, for benches.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
+use murphy::campaign::live::spec::{
+    Expectations, Health, RequestCall, RequestSpec, ScenarioKind, ScenarioSpec, ServiceSpec,
+    Source, SystemSpec,
+};
+use murphy::campaign::live::{LiveOptions, LiveWorld};
 use murphy::campaign::{
     Event, IdentityChoice, Memory, Outcome, REFERENCES, Settings as CampaignSettings, Sink,
-    Stopping, StrategyKind, run,
+    Stopping, StrategyKind, World, run,
 };
 use murphy::demo::OnSockets;
-use murphy_corpus::sockets::{Options as StageOptions, Stage};
+use murphy_corpus::sockets::{Bare, Options as StageOptions, Stage};
 use murphy_corpus::{App, FaultSet, Settings};
 use murphy_model::Identity;
 use murphy_search::{Modes, Options};
@@ -46,7 +52,7 @@ impl Campaign {
 
     /// Runs it to its end.
     pub async fn run(self) -> Outcome {
-        let scenario = self.app.name.to_owned();
+        let settings = self.campaign_settings();
         let system = (self.app.build)(&self.settings);
         let workers = if system.keeps_state { 1 } else { self.jobs };
         let stage = StageOptions {
@@ -58,22 +64,98 @@ impl Campaign {
         };
         let stage = Stage::new(self.app, self.settings, stage).await;
         let world = OnSockets::new(stage.expect("loopback ports are free"), workers);
-        let settings = CampaignSettings {
-            scenario,
+        finish(&world, &settings).await
+    }
+
+    /// Runs it as `murphy run` does on a user's system: the services run
+    /// already, and the test is a declared request.
+    pub async fn run_declared(self, request: Declared) -> Outcome {
+        let settings = self.campaign_settings();
+        let bare = Bare::new(self.app, self.settings, self.work).await;
+        let bare = bare.expect("loopback ports are free");
+        let service = |(name, address): (&str, SocketAddr)| ServiceSpec {
+            name: name.to_owned(),
+            source: Source::Running {
+                upstream: address.to_string(),
+            },
+            listen: None,
+            proxied: true,
+            health: Health::default(),
+        };
+        let system = SystemSpec {
+            services: bare.addresses().map(service).collect(),
+            ..SystemSpec::default()
+        };
+        let folder = std::env::temp_dir().join(format!("murphy-bench-{}", std::process::id()));
+        let options = LiveOptions {
+            workers: self.jobs,
+            state: folder.clone(),
+            grace: Duration::ZERO,
+            ..LiveOptions::default()
+        };
+        let world = LiveWorld::start(system, request.scenario(), options).await;
+        let world = world.expect("the services are up");
+        bare.reroute(|name| world.proxied(name)?.parse().ok());
+        let outcome = finish(&world, &settings).await;
+        world.stop().await.expect("nothing to tear down");
+        let _ = std::fs::remove_dir_all(folder);
+        outcome
+    }
+
+    fn campaign_settings(&self) -> CampaignSettings {
+        CampaignSettings {
+            scenario: self.app.name.to_owned(),
             strategy: StrategyKind::Tree,
-            options: self.options,
+            options: self.options.clone(),
             modes: Vec::new(),
             seed: 0,
             jobs: self.jobs,
             max_time: None,
             audit: None,
             references: REFERENCES,
-            identity: IdentityChoice::Given(self.identity),
+            identity: IdentityChoice::Given(self.identity.clone()),
             oracles: murphy_oracle::Settings::default(),
+        }
+    }
+}
+
+async fn finish(world: &impl World, settings: &CampaignSettings) -> Outcome {
+    let memory = Memory::default();
+    let outcome = run(world, settings, memory, &mut Nobody, Stopping::never()).await;
+    outcome.unwrap_or_else(|failed| panic!("{}: {failed:?}", settings.scenario))
+}
+
+/// A declared request that tests a system, as one would write it in
+/// `murphy.toml`.
+#[derive(Clone, Copy)]
+pub struct Declared {
+    /// The service it enters by.
+    pub service: &'static str,
+    /// What it gets.
+    pub path: &'static str,
+}
+
+impl Declared {
+    fn scenario(self) -> ScenarioSpec {
+        let request = RequestSpec {
+            service: self.service.to_owned(),
+            call: RequestCall::Http {
+                method: "GET".to_owned(),
+                target: self.path.to_owned(),
+                body: Vec::new(),
+            },
+            headers: Vec::new(),
+            expect: Expectations {
+                status: vec!["200".to_owned()],
+                status_under_fault: ["404", "500", "503"].map(str::to_owned).into(),
+                ..Expectations::default()
+            },
         };
-        let memory = Memory::default();
-        let outcome = run(&world, &settings, memory, &mut Nobody, Stopping::never()).await;
-        outcome.unwrap_or_else(|failed| panic!("{}: {failed:?}", settings.scenario))
+        ScenarioSpec {
+            name: "declared".to_owned(),
+            kind: ScenarioKind::Requests(vec![request]),
+            timeout: Duration::from_secs(60),
+        }
     }
 }
 

@@ -1,11 +1,11 @@
-//! Prints what a campaign over sockets costs next to its scenario alone, and
-//! next to the predecessors' published times. Rounds are interleaved, and what
+//! Prints what a campaign over sockets costs, its test a declared request, next
+//! to its scenario alone and to the predecessors' published times. Rounds are interleaved, and what
 //! is compared was measured in the same round.
 
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use murphy_bench::sockets::Campaign;
+use murphy_bench::sockets::{Campaign, Declared};
 use murphy_corpus::find;
 use murphy_corpus::sockets::Bare;
 use murphy_search::Reduction;
@@ -28,6 +28,7 @@ struct Args {
 /// A system with the seconds that Reynard and Filibuster took (thesis, table 6.1).
 struct Subject {
     app: &'static str,
+    test: Declared,
     reynard: f64,
     filibuster: f64,
 }
@@ -35,16 +36,28 @@ struct Subject {
 const SUBJECTS: [Subject; 3] = [
     Subject {
         app: "cinema-3",
+        test: Declared {
+            service: "users",
+            path: "/users/chris_rivers/bookings",
+        },
         reynard: 1.5,
         filibuster: 3.7,
     },
     Subject {
         app: "mailchimp",
+        test: Declared {
+            service: "load-balancer",
+            path: "/urls/randomurl",
+        },
         reynard: 9.6,
         filibuster: 31.8,
     },
     Subject {
         app: "netflix",
+        test: Declared {
+            service: "mobile-client",
+            path: "/netflix/homepage/users/chris_rivers",
+        },
         reynard: 463.9,
         filibuster: 644.8,
     },
@@ -90,14 +103,14 @@ async fn main() {
     for work in [Duration::ZERO, Duration::from_millis(args.work)] {
         heading(work);
         for subject in &SUBJECTS {
-            let rounds = rounds(subject.app, work, args.rounds).await;
+            let rounds = rounds(subject, work, args.rounds).await;
             print(subject, &rounds);
             bars.extend(bars_of(subject.app, work, &rounds));
         }
     }
     let mut reduced: Vec<(usize, Duration)> = Vec::new();
     for _ in 0..args.rounds {
-        reduced.push(campaign("netflix", Duration::ZERO, 1, &[Reduction::Modes]).await);
+        reduced.push(campaign(&SUBJECTS[2], Duration::ZERO, 1, &[Reduction::Modes]).await);
     }
     reduced.sort_by_key(|(_, took)| *took);
     let (executions, took) = reduced[reduced.len() / 2];
@@ -132,12 +145,12 @@ fn heading(work: Duration) {
     );
 }
 
-async fn rounds(app: &str, work: Duration, count: usize) -> Vec<Round> {
+async fn rounds(subject: &Subject, work: Duration, count: usize) -> Vec<Round> {
     let mut rounds = Vec::new();
     for _ in 0..count {
-        let bare = bare(app, work).await;
-        let (executions, one_job) = campaign(app, work, 1, &[]).await;
-        let (_, eight_jobs) = campaign(app, work, 8, &[]).await;
+        let bare = bare(subject.app, work).await;
+        let (executions, one_job) = campaign(subject, work, 1, &[]).await;
+        let (_, eight_jobs) = campaign(subject, work, 8, &[]).await;
         rounds.push(Round {
             executions,
             bare,
@@ -164,13 +177,18 @@ async fn bare(app: &str, work: Duration) -> Duration {
     began.elapsed() / RUNS
 }
 
-async fn campaign(app: &str, work: Duration, jobs: u32, reduce: &[Reduction]) -> (usize, Duration) {
-    let app = find(app).expect("an app of the corpus");
+async fn campaign(
+    subject: &Subject,
+    work: Duration,
+    jobs: u32,
+    reduce: &[Reduction],
+) -> (usize, Duration) {
+    let app = find(subject.app).expect("an app of the corpus");
     let settings = app.settings([]).expect("the defaults are valid");
     let mut campaign = Campaign::of(app, settings, jobs);
     campaign.work = work;
     campaign.options.reduce.extend(reduce);
-    let outcome = campaign.run().await;
+    let outcome = campaign.run_declared(subject.test).await;
     (outcome.certificate.explored, outcome.took)
 }
 

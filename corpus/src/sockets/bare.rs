@@ -1,6 +1,7 @@
 //! A system on sockets with nothing around it: what running its scenario costs
-//! without Murphy.
+//! without Murphy, and a system that somebody else puts proxies around.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +23,23 @@ impl Bare {
         let source = Source::App(app, settings);
         let served = Served::start(source, Propagation::default(), 1.0, work, None).await?;
         Ok(Bare { served })
+    }
+
+    /// Where each service listens.
+    pub fn addresses(&self) -> impl Iterator<Item = (&'static str, SocketAddr)> + '_ {
+        self.served
+            .addresses()
+            .iter()
+            .map(|(name, at)| (*name, *at))
+    }
+
+    /// Makes the services call each other elsewhere, as their environment
+    /// would tell them to; where `to` knows no other place, as before.
+    pub fn reroute(&self, to: impl Fn(&str) -> Option<SocketAddr>) {
+        let routes = self
+            .addresses()
+            .map(|(name, at)| (name, to(name).unwrap_or(at)));
+        self.served.reroute(routes.collect());
     }
 
     /// Runs the scenario once; what it says.
