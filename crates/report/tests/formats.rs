@@ -5,11 +5,12 @@
 //! secret that must not get through.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use murphy_model::{
-    Audit, BugClass, Certificate, Fault, Faultload, Finding, Flag, Incomplete, Point, Skips, Trace,
-    Verdict,
+    Audit, BugClass, Certificate, Fault, Faultload, Finding, Flag, Incomplete, Point, Severity,
+    Skips, Trace, Verdict,
 };
 use murphy_report::{Case, Known, Summary, Timing, junit, markdown};
 use quick_junit::{Report, TestCaseStatus};
@@ -34,11 +35,14 @@ fn faultload(faults: &[(&str, &str)]) -> Faultload {
 fn finding(id: &str, summary: &str, faultload: Faultload) -> Finding {
     Finding {
         id: id.to_owned(),
+        severity: Severity::Fail,
         class: BugClass::NoHandling,
         oracle: "scenario",
         faultload,
         summary: summary.to_owned(),
+        edge: None,
         execution: 2,
+        shown: Arc::default(),
         seen: 2,
         also: Vec::new(),
     }
@@ -120,6 +124,7 @@ fn summary() -> Summary {
             total: Duration::from_millis(1500),
             reference: Duration::from_millis(10),
         },
+        profile: Vec::new(),
         explain_command: "murphy explain".to_owned(),
         replay_command: Some("murphy replay".to_owned()),
         cases: vec![

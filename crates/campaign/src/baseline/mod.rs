@@ -155,19 +155,30 @@ impl Baseline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use murphy_model::{BugClass, Faultload};
+    use std::sync::Arc;
+
+    use murphy_model::{BugClass, Faultload, Severity};
 
     fn finding(id: &str) -> Finding {
         Finding {
             id: id.to_owned(),
+            severity: Severity::Fail,
             class: BugClass::Unclassified,
             oracle: "scenario",
             faultload: Faultload::none(),
             summary: format!("{id} is wrong"),
+            edge: None,
             execution: 1,
+            shown: Arc::default(),
             seen: 1,
             also: Vec::new(),
         }
+    }
+
+    fn named(findings: &[Finding]) -> impl Iterator<Item = (&str, &str)> {
+        findings
+            .iter()
+            .map(|it| (it.id.as_str(), it.summary.as_str()))
     }
 
     fn day(text: &str) -> Date {
@@ -180,13 +191,19 @@ mod tests {
         let (until, today) = (day("2026-12-31"), day("2026-11-16"));
         baseline.add(
             "shop",
-            &[finding("M-1"), finding("M-3")],
+            named(&[finding("M-1"), finding("M-3")]),
             "later",
             None,
             &today,
         );
-        baseline.add("shop", &[finding("M-2")], "soon", Some(&until), &today);
-        baseline.add("other", &[finding("M-4")], "theirs", None, &today);
+        baseline.add(
+            "shop",
+            named(&[finding("M-2")]),
+            "soon",
+            Some(&until),
+            &today,
+        );
+        baseline.add("other", named(&[finding("M-4")]), "theirs", None, &today);
         let findings = [finding("M-1"), finding("M-2"), finding("M-4")];
         let ids = |today: &str| {
             let split = baseline.split("shop", &findings, &day(today));
@@ -213,12 +230,15 @@ mod tests {
         let mut baseline = Baseline::default();
         let (past, today) = (day("2026-11-15"), day("2026-11-16"));
         let both = [finding("M-1"), finding("M-2")];
-        assert_eq!(baseline.add("a", &both[..1], "first", None, &today), 1);
         assert_eq!(
-            baseline.add("a", &both[1..], "first", Some(&past), &past),
+            baseline.add("a", named(&both[..1]), "first", None, &today),
             1
         );
-        assert_eq!(baseline.add("a", &both, "second", None, &today), 0);
+        assert_eq!(
+            baseline.add("a", named(&both[1..]), "first", Some(&past), &past),
+            1
+        );
+        assert_eq!(baseline.add("a", named(&both), "second", None, &today), 0);
         let reasons: Vec<&str> = baseline.entries().iter().map(|e| &*e.reason).collect();
         assert_eq!(reasons, ["first", "second"]);
         assert_eq!(baseline.drop_stale("a", &both[1..]), 1);

@@ -4,6 +4,7 @@
 #![allow(dead_code)]
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,7 +12,7 @@ use murphy_campaign::Event;
 use murphy_campaign::store::{CampaignHead, Fingerprint};
 use murphy_model::{
     BugClass, Call, CallId, Certificate, Detail, Execution, Fault, Faultload, Finding, Link, Mode,
-    Observed, Organic, Point, Reply, Trace, Verdict,
+    Observed, Organic, Point, Reply, Severity, Trace, Verdict,
 };
 use murphy_search::Ticket;
 
@@ -141,13 +142,16 @@ pub(crate) fn ended(number: u64, observed: Observed) -> Event {
 pub(crate) fn finding(id: &str) -> Finding {
     Finding {
         id: id.to_owned(),
+        severity: Severity::Fail,
         class: BugClass::NoHandling,
         oracle: "scenario",
         faultload: "shop POST /checkout > cart GET /cart = 503"
             .parse()
             .unwrap(),
         summary: "expected 200, got 500".to_owned(),
+        edge: None,
         execution: 3,
+        shown: Arc::default(),
         seen: 7,
         also: vec![
             "shop POST /checkout > cart GET /cart = reset"
