@@ -155,15 +155,24 @@ impl Line {
         }
         let broken = |_| Lost::Broken;
         let (answer, mut stream) = sender.send_request(request, false).map_err(broken)?;
-        stream.send_data(message, true).map_err(broken)?;
+        // A server may answer before it has read the message, and then need
+        // not take it; what it answers says more than that.
+        let _ = stream.send_data(message, true);
         let (head, mut body) = answer.await.map_err(broken)?.into_parts();
         let mut read = BytesMut::new();
         while let Some(piece) = body.data().await {
-            let piece = piece.map_err(broken)?;
+            let piece = match piece {
+                Ok(piece) => piece,
+                Err(error) if is_farewell(&error) => break,
+                Err(_) => return Err(Lost::Broken),
+            };
             let _ = body.flow_control().release_capacity(piece.len());
             read.extend_from_slice(&piece);
         }
-        let trailers = body.trailers().await.map_err(broken)?;
+        let trailers = match body.trailers().await {
+            Err(error) if !is_farewell(&error) => return Err(Lost::Broken),
+            trailers => trailers.ok().flatten(),
+        };
         Ok(Raw {
             status: head.status.as_u16(),
             headers: head.headers,
@@ -192,6 +201,12 @@ impl Line {
         self.sender = Some(ready.clone());
         Ok(ready)
     }
+}
+
+/// Whether a call was reset only because its answer is complete before its
+/// request is. An answer without a status is still found out.
+fn is_farewell(error: &h2::Error) -> bool {
+    error.is_reset() && error.reason() == Some(h2::Reason::NO_ERROR)
 }
 
 impl Raw {
