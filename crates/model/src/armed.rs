@@ -14,7 +14,9 @@ use crate::{Fault, Faultload, Point, Target};
 /// The faults of one faultload, found by the point they strike.
 #[derive(Clone, Debug, Default)]
 pub struct Armed {
-    calls: FxHashMap<Point, Arc<Fault>>,
+    /// Those of single attempts, found by the call and then by the count, so
+    /// that no point need be made for an attempt that nothing strikes.
+    attempts: FxHashMap<AnyCount, FxHashMap<u32, Arc<Fault>>>,
     every: FxHashMap<AnyCount, Arc<Fault>>,
     /// Patterns by the destination of their last frame; those for several
     /// destinations under `None`.
@@ -34,7 +36,9 @@ impl Armed {
     fn add(&mut self, fault: Arc<Fault>) {
         match &fault.target {
             Target::Call(point) => {
-                self.calls.insert(point.clone(), fault.clone());
+                let attempts = self.attempts.entry(AnyCount(point.clone()));
+                let count = point.frame().count;
+                attempts.or_default().insert(count, fault.clone());
             }
             Target::Every(point) => {
                 self.every.insert(AnyCount(point.clone()), fault.clone());
@@ -50,29 +54,29 @@ impl Armed {
 
     /// Whether nothing can be struck.
     pub fn is_empty(&self) -> bool {
-        self.calls.is_empty() && self.every.is_empty() && self.patterns.is_empty()
+        self.attempts.is_empty() && self.every.is_empty() && self.patterns.is_empty()
     }
 
     /// The fault that strikes the call at `point`, most specific target first:
     /// the call itself, then all its attempts, then patterns that name its
     /// destination, then other patterns; in the order of the faultload.
     pub fn strike(&self, point: &Point) -> Option<&Fault> {
-        self.strike_shared(point).map(|fault| &**fault)
+        let struck = self.strike_attempt(point, point.frame().count);
+        struck.map(|fault| &**fault)
     }
 
-    /// The same, to be kept without a copy.
-    pub fn strike_shared(&self, point: &Point) -> Option<&Arc<Fault>> {
-        if let Some(fault) = self.calls.get(point) {
-            return Some(fault);
+    /// The same for the `count`-th attempt of the call at `point`, to be kept
+    /// without a copy.
+    pub fn strike_attempt(&self, point: &Point, count: u32) -> Option<&Arc<Fault>> {
+        let call = AnyCount(point.clone());
+        let attempts = self.attempts.get(&call);
+        let struck = attempts
+            .and_then(|attempts| attempts.get(&count))
+            .or_else(|| self.every.get(&call));
+        if struck.is_some() || self.patterns.is_empty() {
+            return struck;
         }
-        if !self.every.is_empty()
-            && let Some(fault) = self.every.get(&AnyCount(point.clone()))
-        {
-            return Some(fault);
-        }
-        if self.patterns.is_empty() {
-            return None;
-        }
+        let point = &point.attempt(count);
         let here = Some(point.frame().destination.clone());
         self.first_match(&here, point)
             .or_else(|| self.first_match(&None, point))

@@ -138,6 +138,20 @@ impl Identifier {
         (known.key().clone(), *known.get())
     }
 
+    /// The count of a call that is equal to the first one at `first` in all
+    /// that was sent; `None` where that does not tell what it is called.
+    pub fn count_on(&mut self, first: &Point) -> Option<u32> {
+        if self.identity.predecessors {
+            return None;
+        }
+        if !self.identity.count {
+            return Some(1);
+        }
+        let count = self.counts.get_mut(first)?;
+        *count += 1;
+        Some(*count)
+    }
+
     /// Notes that the call at `point` was answered, for its later siblings.
     pub fn finish(&mut self, point: &Point) {
         self.finish_attempt(point, point.frame().count);

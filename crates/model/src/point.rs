@@ -179,6 +179,14 @@ impl Point {
         }))
     }
 
+    /// The same, without a copy where that is its count already.
+    pub fn attempt(&self, count: u32) -> Self {
+        match count == self.frame().count {
+            true => self.clone(),
+            false => self.with_count(count),
+        }
+    }
+
     /// The same chain without what went before each call: the place in the
     /// system, however it was come by.
     pub fn without_predecessors(&self) -> Self {

@@ -14,13 +14,14 @@ use murphy_model::{
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+use crate::alike::Alike;
 use crate::arrivals::Arrivals;
 use crate::control::{
     Arrival, CallKey, Clue, Decision, Ending, ExecutionId, Parent, SpanId, TraceKey,
 };
 use crate::infer::InFlight;
 use crate::record::Recorded;
-use crate::seen::{self, Seen};
+use crate::seen::Seen;
 
 /// What is kept of requests once they have a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,10 +44,10 @@ pub(crate) struct Execution {
 
 struct Calls {
     identifier: Identifier,
+    alike: Alike,
     in_flight: InFlight,
     arrivals: Arrivals,
     calls: Vec<Seen>,
-    details: Vec<Detail>,
     requests: Vec<Arrival>,
     events: u32,
     unfinished: usize,
@@ -71,10 +72,10 @@ impl Execution {
             expires: begun + time_to_live,
             calls: Mutex::new(Calls {
                 identifier: Identifier::new(identity),
+                alike: Alike::default(),
                 in_flight: InFlight::default(),
                 arrivals: Arrivals::default(),
                 calls: Vec::new(),
-                details: Vec::new(),
                 requests: Vec::new(),
                 events: 0,
                 unfinished: 0,
@@ -108,8 +109,12 @@ impl Execution {
         let known = calls.calls.get(id.0 as usize);
         if known.is_some_and(|call| call.finished.is_none()) {
             calls.finish(id, ending);
+            // Whoever waits for quiet waits for the last.
+            let last = calls.unfinished == 0;
             drop(calls);
-            self.changed.notify_waiters();
+            if last {
+                self.changed.notify_waiters();
+            }
         }
     }
 
@@ -119,12 +124,11 @@ impl Execution {
         let calls = self.calls();
         let took_effect =
             |detail: &Detail| detail.finished.is_none() || detail.landed == Some(true);
-        let of_call = |(call, detail): (&Seen, &Detail)| {
-            let mode = call.mode().filter(|_| took_effect(detail))?;
+        let of_call = |call: &Seen| {
+            let mode = call.mode().filter(|_| took_effect(&call.detail))?;
             Some((call.point(), mode))
         };
-        let all = calls.calls.iter().zip(&calls.details);
-        all.filter_map(of_call).collect()
+        calls.calls.iter().filter_map(of_call).collect()
     }
 
     /// Waits until no call has been in flight, and none was new, for `grace`;
@@ -161,7 +165,7 @@ impl Execution {
         Recorded {
             execution: self.id,
             trace: Trace::new(calls.calls.iter().map(Seen::call).collect()),
-            details: calls.details.clone(),
+            details: calls.calls.iter().map(|call| call.detail.clone()).collect(),
             requests: calls.requests.clone(),
             quiet,
         }
@@ -182,24 +186,35 @@ impl Execution {
 impl Calls {
     fn add(&mut self, execution: &Execution, arrival: &Arrival, now: Instant) -> CallId {
         let (parent, link) = self.parent(arrival);
-        let parent_point = parent.map(|id| self.calls[id.0 as usize].point());
-        let (first, count) = self.identifier.count(
-            parent_point.as_ref(),
-            murphy_model::Arrival {
-                destination: &arrival.destination,
-                interface: &arrival.interface,
-                query: &arrival.query,
-                body: &arrival.body,
-                site: arrival.site.as_deref(),
-            },
-        );
+        let (first, count) = self.name(parent, arrival);
         // The scenario's own requests are observed, never failed.
         let injected = match parent.is_some() && !execution.armed.is_empty() {
-            true => execution.armed.strike_shared(&seen::point(&first, count)),
+            true => execution.armed.strike_attempt(&first, count),
             false => None,
         };
         let blocked = injected.is_some_and(|f| f.mode.is_blocking());
         let id = CallId(self.calls.len() as u32);
+        let arrived = self.tick();
+        self.happened(now);
+        self.calls.push(Seen {
+            first,
+            count,
+            parent,
+            arrived,
+            finished: None,
+            reply: None,
+            injected: injected.cloned(),
+            detail: Detail {
+                arrived: now - execution.begun,
+                finished: None,
+                gave_up: None,
+                organic: None,
+                // A callee that is never reached is how those faults land.
+                landed: injected.map(|_| blocked),
+                body_cut: arrival.body_cut,
+                link,
+            },
+        });
         if !blocked {
             self.in_flight.open(id);
         }
@@ -213,30 +228,32 @@ impl Calls {
         }
         self.arrivals.insert(arrival.id, id);
         self.unfinished += 1;
-        let arrived = self.tick(now);
-        self.details.push(Detail {
-            arrived: now - execution.begun,
-            finished: None,
-            gave_up: None,
-            organic: None,
-            // A callee that is never reached is how those faults land.
-            landed: injected.map(|_| blocked),
-            body_cut: arrival.body_cut,
-            link,
-        });
         if execution.keep == Keep::Requests {
             self.requests.push(arrival.clone());
         }
-        self.calls.push(Seen {
-            first,
-            count,
-            parent,
-            arrived,
-            finished: None,
-            reply: None,
-            injected: injected.cloned(),
-        });
         id
+    }
+
+    /// The point of the first call like this one, and how many there are now.
+    fn name(&mut self, parent: Option<CallId>, arrival: &Arrival) -> (Point, u32) {
+        if let Some(first) = self.alike.get(parent, arrival)
+            && let Some(count) = self.identifier.count_on(first)
+        {
+            return (first.clone(), count);
+        }
+        let parent_point = parent.map(|id| self.calls[id.0 as usize].point());
+        let named = self.identifier.count(
+            parent_point.as_ref(),
+            murphy_model::Arrival {
+                destination: &arrival.destination,
+                interface: &arrival.interface,
+                query: &arrival.query,
+                body: &arrival.body,
+                site: arrival.site.as_deref(),
+            },
+        );
+        self.alike.remember(parent, arrival, &named.0);
+        named
     }
 
     fn parent(&self, arrival: &Arrival) -> (Option<CallId>, Link) {
@@ -252,27 +269,35 @@ impl Calls {
     }
 
     fn finish(&mut self, id: CallId, ending: Ending) {
-        let finished = self.tick(Instant::now());
+        let finished = self.tick();
         let at = id.0 as usize;
         let call = &mut self.calls[at];
         call.finished = Some(finished);
         call.reply = Some(ending.reply);
         self.identifier.finish_attempt(&call.first, call.count);
         let struck = call.injected.is_some();
-        let detail = &mut self.details[at];
+        let detail = &mut call.detail;
         detail.finished = Some(detail.arrived + ending.took);
         detail.gave_up = ending.gave_up.then_some(ending.took);
         detail.organic = ending.organic;
         detail.landed = struck.then_some(ending.landed);
         self.in_flight.finished(id);
         self.unfinished -= 1;
+        if self.unfinished == 0 {
+            // When, is of interest only then: while others are in flight it is
+            // not quiet anyway.
+            self.happened(Instant::now());
+        }
     }
 
-    fn tick(&mut self, now: Instant) -> u32 {
+    fn tick(&mut self) -> u32 {
         self.events += 1;
+        self.events
+    }
+
+    fn happened(&mut self, now: Instant) {
         // Whoever waited for the lock may have looked at the clock before.
         self.last_event = self.last_event.max(now);
-        self.events
     }
 }
 

@@ -7,7 +7,6 @@
 //! its deepest must be the caller. Anything else is taken for ambiguous and
 //! reported so.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use murphy_model::CallId;
@@ -19,8 +18,9 @@ use crate::{Link, SpanId, Spans};
 /// The calls of one execution as inference sees them.
 #[derive(Debug, Default)]
 pub(crate) struct InFlight {
-    /// Calls that are at their callee now.
-    open: BTreeSet<CallId>,
+    /// Calls that are at their callee now, in the order they arrived in, which
+    /// is that of their numbers.
+    open: Vec<CallId>,
     /// Which call carried a span; `None` once two did.
     spans: FxHashMap<SpanId, Option<CallId>>,
 }
@@ -28,7 +28,7 @@ pub(crate) struct InFlight {
 impl InFlight {
     /// A call is on its way to its callee.
     pub(crate) fn open(&mut self, id: CallId) {
-        self.open.insert(id);
+        self.open.push(id);
     }
 
     /// A call carries this span.
@@ -41,7 +41,9 @@ impl InFlight {
 
     /// A call was answered, or its caller went away.
     pub(crate) fn finished(&mut self, id: CallId) {
-        self.open.remove(&id);
+        if let Ok(at) = self.open.binary_search(&id) {
+            self.open.remove(at);
+        }
     }
 
     /// The call that a request with these spans was made from.

@@ -8,6 +8,7 @@
 //! executions and the inference of parents; the names of calls come from
 //! `model`, and reading or writing bytes is the proxy's job.
 
+mod alike;
 mod arrivals;
 mod control;
 mod execution;

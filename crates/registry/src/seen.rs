@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use murphy_model::{Call, CallId, Fault, Mode, Point, Reply};
+use murphy_model::{Call, CallId, Detail, Fault, Mode, Point, Reply};
 
 /// A call that was seen.
 #[derive(Debug)]
@@ -21,12 +21,15 @@ pub(crate) struct Seen {
     pub(crate) finished: Option<u32>,
     pub(crate) reply: Option<Reply>,
     pub(crate) injected: Option<Arc<Fault>>,
+    /// What a [`Call`] has no room for; here all the same, because to write in
+    /// two places that are not in the cache takes twice as long.
+    pub(crate) detail: Detail,
 }
 
 impl Seen {
     /// Its own point.
     pub(crate) fn point(&self) -> Point {
-        point(&self.first, self.count)
+        self.first.attempt(self.count)
     }
 
     /// How it was made to fail, if it was.
@@ -44,13 +47,5 @@ impl Seen {
             reply: self.reply,
             injected: self.injected.as_deref().cloned(),
         }
-    }
-}
-
-/// The point of an attempt.
-pub(crate) fn point(first: &Point, count: u32) -> Point {
-    match count == first.frame().count {
-        true => first.clone(),
-        false => first.with_count(count),
     }
 }
