@@ -4,6 +4,7 @@
 //! fail it. How that is done on the wire is the protocol engine's business
 //! (`Exchange`), how a failure looks is in `outcomes`.
 
+use bytes::Buf;
 use murphy_registry::{Arrival, Claim, Clue, Decision, Organic, Parent};
 
 use crate::carriers::{Found, Stamp};
@@ -112,11 +113,11 @@ fn arrival<E: Exchange>(
 }
 
 /// The first message of a gRPC call without its prefix; any other body whole.
-fn message(body: bytes::Bytes, grpc: bool) -> bytes::Bytes {
-    match grpc && body.len() >= grpc::PREFIX {
-        true => body.slice(grpc::PREFIX..),
-        false => body,
+fn message(mut body: bytes::Bytes, grpc: bool) -> bytes::Bytes {
+    if grpc && body.len() >= grpc::PREFIX {
+        body.advance(grpc::PREFIX);
     }
+    body
 }
 
 fn stamp<E: Exchange>(
@@ -138,8 +139,9 @@ fn stamp<E: Exchange>(
 
 /// Passes a call on and records what comes of it.
 pub(crate) async fn deliver<E: Exchange>(exchange: &mut E, watch: &mut Watch<'_>, grpc: bool) {
-    if forward(exchange, watch, grpc).await.is_some() {
-        exchange.relay(Some(watch)).await;
+    match exchange.forward().await {
+        Ok(_) => exchange.relay(Some(watch)).await,
+        Err(failure) => unanswered(exchange, watch, grpc, failure).await,
     }
 }
 
@@ -150,15 +152,29 @@ pub(crate) async fn forward<E: Exchange>(
     grpc: bool,
 ) -> Option<Head> {
     match exchange.forward().await {
-        Ok(head) => return Some(head),
-        Err(Failure::Gone) => watch.gave_up().await,
-        Err(Failure::Callee(organic)) => {
+        Ok(head) => Some(head),
+        Err(failure) => {
+            unanswered(exchange, watch, grpc, failure).await;
+            None
+        }
+    }
+}
+
+/// Ends a call to which no answer came.
+async fn unanswered<E: Exchange>(
+    exchange: &mut E,
+    watch: &mut Watch<'_>,
+    grpc: bool,
+    failure: Failure,
+) {
+    match failure {
+        Failure::Gone => watch.gave_up().await,
+        Failure::Callee(organic) => {
             let (answer, reply) = no_answer(organic, grpc);
             watch.failed(organic, reply).await;
             let _ = exchange.respond(answer).await;
         }
     }
-    None
 }
 
 fn is_grpc(headers: &impl Headers) -> bool {

@@ -12,6 +12,11 @@ pub trait Headers {
     /// first line that has it, at the end if there is none.
     fn set(&mut self, name: &str, value: &[u8]);
 
+    /// The same where exactly one line has this name, which is changed.
+    fn replace(&mut self, name: &str, value: &[u8]) {
+        self.set(name, value);
+    }
+
     /// Takes away every line with this name (lower case).
     fn remove(&mut self, name: &str);
 
@@ -40,6 +45,16 @@ impl Names {
     /// There is one with this name, whatever its case.
     pub(crate) fn add(&mut self, name: &[u8]) {
         self.0 |= bit(name);
+    }
+
+    /// All of them in a number; zero if there are none.
+    pub(crate) fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// The names of which this is all.
+    pub(crate) fn from_bits(bits: u64) -> Self {
+        Names(bits)
     }
 
     /// Whether there may be one with this name; if not, there is none.

@@ -40,11 +40,11 @@ impl Carrier for Baggage {
             .extend(find_member(headers, HEADER, ours).map(Clue::Stamp));
     }
 
-    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, _: &mut Found) {
-        let ours = stamp.member();
-        match with_others(ours.as_bytes(), headers) {
+    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, found: &mut Found) {
+        let ours = found.member(stamp);
+        match with_others(ours, headers) {
             Some(list) => headers.set(HEADER, &list),
-            None => headers.set(HEADER, ours.as_bytes()),
+            None => headers.set(HEADER, ours),
         }
     }
 }

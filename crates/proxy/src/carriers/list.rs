@@ -12,6 +12,7 @@ use crate::headers::Headers;
 pub(super) const KEY: &str = "murphy";
 
 /// Our member of a list.
+#[derive(Clone, Debug)]
 pub(super) struct Member {
     text: [u8; Member::LONGEST],
     length: usize,

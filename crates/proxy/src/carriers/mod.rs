@@ -46,13 +46,6 @@ pub struct Stamp {
     pub entry: bool,
 }
 
-impl Stamp {
-    /// Our member of a list, `murphy=` and the call's name.
-    fn member(&self) -> Member {
-        Member::new(self.key)
-    }
-}
-
 /// What carriers found in the headers of a request.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
@@ -61,6 +54,18 @@ pub struct Found {
     /// Whether there is a valid `traceparent`, as far as anyone has looked:
     /// two carriers need to know, and looking is most of their work.
     traceparent: bool,
+    /// Whether our member is all there is in `tracestate`, as it mostly is.
+    alone: bool,
+    /// Our member of a list, once it is written.
+    member: Option<Member>,
+}
+
+impl Found {
+    /// Our member of a list, `murphy=` and the call's name; the same for all.
+    fn member(&mut self, stamp: &Stamp) -> &[u8] {
+        let new = || Member::new(stamp.key);
+        self.member.get_or_insert_with(new).as_bytes()
+    }
 }
 
 /// One way in which services hand on whose call they serve. Written as it is

@@ -39,27 +39,36 @@ impl fmt::Display for TraceState {
 
 impl Carrier for TraceState {
     fn read(&self, headers: &dyn Headers, found: &mut Found) {
-        found
-            .clues
-            .extend(find_member(headers, HEADER, ours).map(Clue::Stamp));
+        let (mut lines, mut alone) = (0, None);
+        headers.each(HEADER, &mut |line| {
+            lines += 1;
+            alone = ours(line);
+        });
+        found.alone = lines == 1 && alone.is_some();
+        let ours = match found.alone || lines == 0 {
+            true => alone,
+            false => find_member(headers, HEADER, ours),
+        };
+        found.clues.extend(ours.map(Clue::Stamp));
     }
 
     fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, found: &mut Found) {
         traceparent::ensure(headers, stamp, found);
-        let ours = stamp.member();
-        match with_others(ours.as_bytes(), headers) {
+        let alone = found.alone;
+        let ours = found.member(stamp);
+        if alone {
+            return headers.replace(HEADER, ours);
+        }
+        match with_others(ours, headers) {
             Some(list) => headers.set(HEADER, &list),
-            None => headers.set(HEADER, ours.as_bytes()),
+            None => headers.set(HEADER, ours),
         }
     }
 }
 
 fn ours(member: &[u8]) -> Option<CallKey> {
-    let (key, value) = key_and_value(member)?;
-    match key == KEY.as_bytes() {
-        true => CallKey::parse(value),
-        false => None,
-    }
+    let value = member.strip_prefix(KEY.as_bytes())?.strip_prefix(b"=")?;
+    CallKey::parse(value)
 }
 
 fn is_ours(member: &[u8]) -> bool {

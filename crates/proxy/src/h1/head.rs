@@ -375,6 +375,17 @@ impl Headers for RequestHead {
         }
     }
 
+    fn replace(&mut self, name: &str, value: &[u8]) {
+        let only = self.lines.iter().position(|line| self.is_named(line, name));
+        match only {
+            Some(only) if !breaks_line(value) => {
+                self.changed = true;
+                self.lines[only].now = Now::Set(self.write(value));
+            }
+            _ => self.set(name, value),
+        }
+    }
+
     fn remove(&mut self, name: &str) {
         self.take_away(name);
     }
@@ -411,6 +422,16 @@ mod tests {
         let mut head = RequestHead::new();
         assert_eq!(head.read(text.as_bytes()), Ok(true), "{text:?}");
         head
+    }
+
+    #[test]
+    fn the_only_line_is_replaced_where_it_stands() {
+        let mut head = head("GET / HTTP/1.1\r\nA: 1\r\nTraceState:  b=2\r\nC: 3\r\n\r\n");
+        head.replace("tracestate", b"b=4\r\n");
+        assert!(!head.is_changed());
+        head.replace("tracestate", b"b=4");
+        let now = "GET / HTTP/1.1\r\nA: 1\r\nTraceState:  b=4\r\nC: 3\r\n\r\n";
+        assert_eq!(rendered(&head), now);
     }
 
     fn rendered(head: &RequestHead) -> String {

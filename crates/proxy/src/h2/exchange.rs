@@ -143,7 +143,11 @@ impl<'a> StreamExchange<'a> {
     async fn call(&mut self, not: Option<u64>) -> Result<Response<()>, Unanswered> {
         let lease = self.lease(not).await?;
         let ends = self.upload.is_empty();
-        let callee = Callee::call(lease, self.head(), ends);
+        let mut head = self.head();
+        if self.fields.are_changed() && lease.is_first_changed() {
+            self.fields.let_into_table(head.headers_mut());
+        }
+        let callee = Callee::call(lease, head, ends);
         let not_http = |_| Failure::Callee(Organic::NotHttp);
         self.callee = Some(callee.map_err(not_http)?);
         match poll_fn(|cx| self.poll_head(cx)).await {

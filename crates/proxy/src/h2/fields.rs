@@ -5,7 +5,7 @@
 //! differs from call to call, so it is marked to be left out of HPACK's table,
 //! where it would drive out what does not differ.
 
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -14,9 +14,10 @@ use crate::headers::{Headers, Names};
 /// The headers of a request.
 pub(super) struct Fields {
     map: HeaderMap,
-    /// Looked at only if anyone asks, since nobody does while no execution is
-    /// live.
-    names: OnceLock<Names>,
+    /// The names, as [`Names`] keeps them. Looked at only if anyone asks, since
+    /// nobody does while no execution is live; until then, as with no header
+    /// at all, it is none.
+    names: AtomicU64,
     /// The value that was set last: carriers mostly write the same one twice.
     written: Option<HeaderValue>,
 }
@@ -25,7 +26,7 @@ impl Fields {
     pub(super) fn new(map: HeaderMap) -> Self {
         Fields {
             map,
-            names: OnceLock::new(),
+            names: AtomicU64::new(0),
             written: None,
         }
     }
@@ -34,8 +35,27 @@ impl Fields {
         &self.map
     }
 
+    /// Lets what was written into HPACK's table, so that later requests on the
+    /// same connection can refer to its names.
+    pub(super) fn let_into_table(&self, map: &mut HeaderMap) {
+        if let Some(written) = &self.written {
+            let ours = map.values_mut().filter(|value| *value == written);
+            ours.for_each(|value| value.set_sensitive(false));
+        }
+    }
+
+    /// Whether anything was written.
+    pub(super) fn are_changed(&self) -> bool {
+        self.written.is_some()
+    }
+
     fn may_have(&self, name: &str) -> bool {
-        self.names.get_or_init(|| names(&self.map)).may_have(name)
+        let mut known = Names::from_bits(self.names.load(Relaxed));
+        if known.bits() == 0 {
+            known = names(&self.map);
+            self.names.store(known.bits(), Relaxed);
+        }
+        known.may_have(name)
     }
 
     fn written(&mut self, text: &[u8]) -> Option<HeaderValue> {
@@ -88,9 +108,21 @@ impl Headers for Fields {
         };
         if let Some(header) = header_name(name) {
             self.map.insert(header, value);
-            if let Some(names) = self.names.get_mut() {
-                names.add(name.as_bytes());
+            let mut known = Names::from_bits(*self.names.get_mut());
+            if known.bits() != 0 {
+                known.add(name.as_bytes());
+                *self.names.get_mut() = known.bits();
             }
+        }
+    }
+
+    fn replace(&mut self, name: &str, value: &[u8]) {
+        let Some(value) = self.written(value) else {
+            return;
+        };
+        let mut all = self.map.iter_mut();
+        if let Some((_, only)) = all.find(|(known, _)| known.as_str() == name) {
+            *only = value;
         }
     }
 
@@ -139,5 +171,31 @@ mod tests {
         fields.remove("x-old");
         fields.remove("not-there");
         assert_eq!(all(&fields, "x-old"), [b""; 0]);
+    }
+
+    #[test]
+    fn the_only_one_is_replaced_where_it_stands() {
+        let mut fields = fields(&[("a", "1"), ("tracestate", "b=2"), ("c", "3")]);
+        fields.replace("tracestate", b"b=4");
+        let now: Vec<_> = fields.map().iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(now, ["a", "tracestate", "c"]);
+        assert_eq!(all(&fields, "tracestate"), [b"b=4"]);
+    }
+
+    #[test]
+    fn only_what_was_written_here_is_let_into_the_table() {
+        let mut secret = HeaderValue::from_static("s");
+        secret.set_sensitive(true);
+        let mut fields = Fields::new(HeaderMap::from_iter([(USUAL[2].clone(), secret)]));
+        assert!(!fields.are_changed());
+        fields.set("tracestate", b"a=1");
+        fields.set("baggage", b"a=1");
+        assert!(fields.are_changed());
+        let mut map = fields.map().clone();
+        assert!(map.values().all(HeaderValue::is_sensitive));
+        fields.let_into_table(&mut map);
+        let sensitive = |name: &str| map[name].is_sensitive();
+        let kept = ["traceparent", "tracestate", "baggage"].map(sensitive);
+        assert_eq!(kept, [true, false, false]);
     }
 }

@@ -43,6 +43,14 @@ impl Gathered {
         }
     }
 
+    /// All of it.
+    pub(super) fn into_bytes(self) -> Bytes {
+        match self {
+            Gathered::One(all) => all,
+            Gathered::Many(pieces) => pieces.freeze(),
+        }
+    }
+
     /// All of it, to be shared from now on.
     pub(super) fn share(&mut self) -> Bytes {
         if let Gathered::Many(pieces) = self {

@@ -6,7 +6,7 @@
 
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -66,6 +66,8 @@ struct Line {
 #[derive(Default)]
 struct Load {
     streams: AtomicUsize,
+    /// Whether a request went out on it that a carrier had changed.
+    changed: AtomicBool,
     outlet: Arc<Outlet>,
 }
 
@@ -85,6 +87,12 @@ impl Lease {
     /// How many bytes its connection has written.
     pub(super) fn written(&self) -> u64 {
         self.load.outlet.written()
+    }
+
+    /// Whether this is the first request on its connection that a carrier has
+    /// changed; to be asked of these only.
+    pub(super) fn is_first_changed(&self) -> bool {
+        !self.load.changed.load(Relaxed) && !self.load.changed.swap(true, Relaxed)
     }
 
     /// Sends the head of a request, once.

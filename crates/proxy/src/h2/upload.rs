@@ -24,7 +24,7 @@ const KEPT: usize = 16 * 1024;
 pub(super) struct Upload {
     body: Incoming,
     /// Read, and not sent yet.
-    waiting: VecDeque<Part>,
+    waiting: Waiting,
     /// How many of the bytes waiting the caller may already send again.
     released: usize,
     /// Whether any of it was sent.
@@ -39,7 +39,7 @@ impl Upload {
     pub(super) fn new(body: RecvStream) -> Self {
         Upload {
             body: Incoming::new(body),
-            waiting: VecDeque::new(),
+            waiting: Waiting::default(),
             released: 0,
             begun: false,
             over: false,
@@ -99,11 +99,11 @@ impl Upload {
                 Some(Part::Trailers(trailers)) => end = Some(Some(trailers)),
             }
         }
-        let bytes = read.share();
+        let bytes = read.into_bytes();
         self.released = bytes.len();
         self.kept.limit = bytes.len() + KEPT;
         let prefix = prefix(bytes.clone(), end.is_some(), reading);
-        self.waiting.extend(parts(bytes, end));
+        parts(bytes, end).for_each(|part| self.waiting.push_back(part));
         Ok(prefix)
     }
 
@@ -195,22 +195,19 @@ fn enough(read: &[u8], reading: Reading) -> bool {
 }
 
 /// What of the bytes read says which call it is.
-fn prefix(read: Bytes, ended: bool, reading: Reading) -> Prefix {
+fn prefix(mut read: Bytes, ended: bool, reading: Reading) -> Prefix {
     let most = read.len().min(reading.limit);
-    if let Some(message) = grpc::first_message(&read)
-        && reading.one_message
-        && message <= most
-    {
-        // Whatever follows, and whether it has come yet, tells no calls apart.
-        return Prefix {
-            bytes: read.slice(..message),
-            cut: false,
-        };
+    let mut cut = !ended || most < read.len();
+    let message = grpc::first_message(&read);
+    match message.filter(|message| reading.one_message && *message <= most) {
+        Some(message) => {
+            // Whatever follows, and whether it has come yet, tells no calls apart.
+            read.truncate(message);
+            cut = false;
+        }
+        None => read.truncate(most),
     }
-    Prefix {
-        bytes: read.slice(..most),
-        cut: !ended || most < read.len(),
-    }
+    Prefix { bytes: read, cut }
 }
 
 /// Bytes, and maybe the end and maybe trailers, as parts; none of them empty.
@@ -222,6 +219,43 @@ fn parts(bytes: Bytes, end: Option<Option<HeaderMap>>) -> impl DoubleEndedIterat
     let trailers = end.flatten().map(Part::Trailers);
     let data = (data.len() > 0).then_some(data);
     data.into_iter().chain(trailers)
+}
+
+/// Parts in a row: mostly one, for which no memory is needed.
+#[derive(Default)]
+struct Waiting {
+    first: Option<Part>,
+    /// None while there is no first.
+    rest: VecDeque<Part>,
+}
+
+impl Waiting {
+    fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
+    fn back(&self) -> Option<&Part> {
+        self.rest.back().or(self.first.as_ref())
+    }
+
+    fn push_back(&mut self, part: Part) {
+        match &mut self.first {
+            Some(_) => self.rest.push_back(part),
+            none => *none = Some(part),
+        }
+    }
+
+    fn push_front(&mut self, part: Part) {
+        if let Some(second) = self.first.replace(part) {
+            self.rest.push_front(second);
+        }
+    }
+
+    fn pop_front(&mut self) -> Option<Part> {
+        let first = self.first.take()?;
+        self.first = self.rest.pop_front();
+        Some(first)
+    }
 }
 
 /// What was sent, as long as it is not much.
