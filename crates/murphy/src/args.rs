@@ -94,7 +94,7 @@ pub(crate) struct DemoArgs {
 }
 
 /// The four HTTP errors of the published experiments.
-pub(crate) const DEFAULT_MODES: &str = "500,502,503,504";
+pub(crate) const DEFAULT_MODES: &str = murphy::HTTP_MODES;
 
 /// Short, and has a real bug.
 pub(crate) const DEFAULT_APP: &str = "mailchimp";

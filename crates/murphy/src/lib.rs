@@ -1,9 +1,20 @@
 //! Murphy as a library: campaigns from Rust.
 //!
-//! The facade over the crates that do the work. [`campaign`] runs a scenario
-//! under faultloads in any [`World`](campaign::World); [`demo`] offers the
+//! [`Campaign`] tests a program's own services with a function as the test;
+//! that is all most need. Below it, [`campaign`] runs a scenario under
+//! faultloads in any [`World`](campaign::World), and [`demo`] offers the
 //! example systems as worlds. The command line is the binary of this crate.
 
 pub mod demo;
+mod facade;
+mod subject;
 
+pub use facade::{
+    Campaign, Error, GRPC_MODES, HTTP_MODES, Managed, Proxied, Report, Said, why_solo,
+};
 pub use murphy_campaign as campaign;
+pub use murphy_campaign::live::spec::Session;
+pub use murphy_model as model;
+pub use murphy_report as report;
+#[doc(hidden)]
+pub use subject::Subject;

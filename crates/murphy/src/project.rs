@@ -11,6 +11,7 @@ use murphy_campaign::live::spec::{ScenarioSpec, ServiceSpec, Source};
 use murphy_campaign::live::{Correlation, LiveOptions, LiveWorld, Wanted};
 use murphy_campaign::{BrokenWorld, IdentityChoice, Settings as Campaign, StrategyKind};
 use murphy_model::{Identity, Mode, PathTemplates, nearest};
+use murphy_proxy::Witness;
 use murphy_search::{Filter, ModeRules, Modes, Options, Order};
 
 use crate::args::{CampaignArgs, DEFAULT_MODES, OrderArg, ProjectArgs, SearchArgs, StrategyArg};
@@ -20,10 +21,6 @@ use crate::error::Error;
 use crate::output;
 use crate::settings::{SearchWords, search_words};
 use crate::usage::Usage;
-
-/// What gRPC callees can really answer with, where nothing else is asked for.
-const GRPC_MODES: &str =
-    "grpc:UNAVAILABLE,grpc:INTERNAL,grpc:DEADLINE_EXCEEDED,grpc:RESOURCE_EXHAUSTED";
 
 /// A user's own system.
 pub(crate) struct Project {
@@ -147,7 +144,7 @@ impl Project {
                 .into_iter()
                 .filter(is_for_http)
                 .collect(),
-            grpc: usual(GRPC_MODES),
+            grpc: usual(murphy::GRPC_MODES),
         }
     }
 
@@ -196,10 +193,27 @@ impl Project {
         jobs: u32,
         name: &str,
     ) -> Result<(LiveWorld, Correlation), BrokenWorld> {
+        let up = self.bring_up_watched(scenario, jobs, name, None).await?;
+        say_if_solo(&up.1, jobs);
+        Ok(up)
+    }
+
+    /// The same, where somebody is shown every call as it comes and says
+    /// himself how calls are told apart.
+    pub(crate) async fn bring_up_watched(
+        &self,
+        scenario: &ScenarioSpec,
+        jobs: u32,
+        name: &str,
+        witness: Option<Witness>,
+    ) -> Result<(LiveWorld, Correlation), BrokenWorld> {
         let rules = &self.config.context;
         let options = LiveOptions {
             workers: jobs,
-            proxy: self.config.proxy.clone(),
+            proxy: murphy_proxy::Settings {
+                witness,
+                ..self.config.proxy.clone()
+            },
             state: self.state().to_owned(),
             campaign: name.to_owned(),
             ..LiveOptions::default()
@@ -228,7 +242,6 @@ impl Project {
                 ));
             }
         }
-        say_if_solo(&correlation, jobs);
         Ok((world, correlation))
     }
 
@@ -247,22 +260,15 @@ impl Project {
 }
 
 fn say_if_solo(correlation: &Correlation, jobs: u32) {
-    if !correlation.solo || correlation.lost.is_empty() {
+    let Some(why) = murphy::why_solo(correlation) else {
         return;
-    }
-    let mut callees: Vec<String> = correlation
-        .lost
-        .iter()
-        .map(|point| point.frame().destination.to_string())
-        .collect();
-    callees.dedup();
+    };
     let at_once = match jobs {
         1 => "",
         _ => ", so `--jobs` counts as 1",
     };
     output::say(format_args!(
-        "note: no trace context arrives with the calls to {}: one execution runs at a time{at_once} (`murphy doctor` tells more)",
-        callees.join(", ")
+        "note: {why}: one execution runs at a time{at_once} (`murphy doctor` tells more)"
     ));
 }
 

@@ -3,15 +3,14 @@
 //! Owns the summary that every format is made from, the files it is written
 //! to, and the exit code.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use murphy_campaign::{Case, Outcome};
+use murphy_campaign::Outcome;
 use murphy_model::{Finding, Severity, nearest};
-use murphy_report::{Summary, Timing, json, junit, markdown, terminal};
-use murphy_search::Policy;
+use murphy_report::{Summary, json, junit, markdown, terminal};
 
 use crate::args::Format;
 use crate::config::ReportRule;
@@ -20,68 +19,7 @@ use crate::replays::{Replay, System};
 use crate::usage::Usage;
 use crate::{exit, output};
 
-/// What the report needs to know of the settings.
-pub(crate) struct Subject {
-    pub(crate) scenario: String,
-    pub(crate) about: String,
-    pub(crate) strategy: &'static str,
-    pub(crate) modes: Vec<String>,
-    pub(crate) seed: u64,
-    /// Explains a faultload, without it.
-    pub(crate) explain_command: String,
-    /// Replays a finding, without its name.
-    pub(crate) replay_command: Option<String>,
-}
-
-impl Subject {
-    /// All that is reported.
-    pub(crate) fn summary(self, outcome: &Outcome) -> Summary {
-        let reasons = Policy::ALL.map(|policy| (policy.name(), policy.reason()));
-        let failed = |case: &&Case| case.verdict.is_failure();
-        Summary {
-            scenario: self.scenario,
-            about: self.about,
-            strategy: self.strategy,
-            modes: self.modes,
-            seed: self.seed,
-            certificate: outcome.certificate.clone(),
-            reasons: BTreeMap::from(reasons),
-            findings: outcome.findings.clone(),
-            failed_executions: outcome.cases.iter().filter(failed).count(),
-            reference: outcome.reference.execution.trace.clone(),
-            points: outcome.points.clone(),
-            timing: Timing {
-                total: outcome.took,
-                reference: outcome.reference_took,
-            },
-            profile: outcome.profile.rows(),
-            explain_command: self.explain_command,
-            replay_command: self.replay_command,
-            cases: cases(outcome),
-            known: None,
-        }
-    }
-}
-
-fn cases(outcome: &Outcome) -> Vec<murphy_report::Case> {
-    let shows = |case: &Case, finding: &Finding| {
-        finding.execution == case.number
-            || finding.faultload == case.faultload
-            || finding.also.contains(&case.faultload)
-    };
-    let case = |case: &Case| murphy_report::Case {
-        number: case.number,
-        faultload: case.faultload.clone(),
-        verdict: case.verdict.clone(),
-        took: case.took,
-        findings: {
-            let findings = outcome.findings.iter().filter(|f| shows(case, f));
-            findings.map(|finding| finding.id.clone()).collect()
-        },
-        output: case.output.clone(),
-    };
-    outcome.cases.iter().map(case).collect()
-}
+pub(crate) use murphy::Subject;
 
 /// How it went, for scripts. What a baseline excuses does not fail the build.
 pub(crate) fn exit_code(summary: &Summary, outcome: &Outcome, require_complete: bool) -> u8 {

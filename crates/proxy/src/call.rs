@@ -11,7 +11,7 @@ use crate::carriers::{Found, Stamp};
 use crate::door::Door;
 use crate::exchange::{Canned, Exchange, Failure, Gone, Head, Prefix, Reading};
 use crate::headers::Headers;
-use crate::settings::CALL_SITE;
+use crate::settings::{CALL_SITE, Sighting};
 use crate::watch::Watch;
 use crate::{grpc, outcomes};
 
@@ -59,6 +59,13 @@ async fn interest<E: Exchange>(
     claim: Claim,
     mut found: Found,
 ) -> Result<(), Gone> {
+    if let Some(witness) = &door.settings.witness {
+        witness(&Sighting {
+            service: &door.service,
+            claim: &claim,
+            headers: exchange.headers(),
+        });
+    }
     let grpc = is_grpc(exchange.headers());
     let entry = claim.parent == Parent::Entry;
     let body = exchange.read_body(reading(door, grpc)).await?;

@@ -29,4 +29,4 @@ mod watch;
 
 pub use headers::Headers;
 pub use server::{Listener, Proxy, StartError};
-pub use settings::{CALL_SITE, HEALTH_CHECKS, InjectedAnswer, MARKER, Settings};
+pub use settings::{CALL_SITE, HEALTH_CHECKS, InjectedAnswer, MARKER, Settings, Sighting, Witness};

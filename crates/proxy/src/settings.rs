@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use murphy_registry::Claim;
+
 use crate::carriers::Carriers;
+use crate::headers::Headers;
 
 /// The header that marks injected answers.
 pub const MARKER: &str = "murphy-fault";
@@ -49,6 +52,22 @@ pub struct Settings {
     pub connect_timeout: Duration,
     /// What injected answers say, by status, where not the default.
     pub answers: BTreeMap<u16, InjectedAnswer>,
+    /// Shown every request of a live execution as it came, before anything of
+    /// ours is stamped on it; to find out which carriers survive.
+    pub witness: Option<Witness>,
+}
+
+/// Someone who is shown requests.
+pub type Witness = Arc<dyn Fn(&Sighting<'_>) + Send + Sync>;
+
+/// A request of a live execution, as it came.
+pub struct Sighting<'s> {
+    /// The service that is called.
+    pub service: &'s str,
+    /// Whose request it is.
+    pub claim: &'s Claim,
+    /// Its headers.
+    pub headers: &'s dyn Headers,
 }
 
 /// What an injected answer says besides its status.
@@ -74,6 +93,7 @@ impl Default for Settings {
             head_limit: 64 * 1024,
             connect_timeout: Duration::from_secs(5),
             answers: BTreeMap::new(),
+            witness: None,
         }
     }
 }

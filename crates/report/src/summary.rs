@@ -34,7 +34,8 @@ pub struct Summary {
     pub timing: Timing,
     /// What every edge did about failures; empty if it was not looked at.
     pub profile: Vec<EdgeProfile>,
-    /// The command that explains a faultload, without the faultload.
+    /// The command that explains a faultload, without the faultload; empty if
+    /// there is none.
     pub explain_command: String,
     /// The command that replays a finding, without its id, if there is one.
     pub replay_command: Option<String>,

@@ -5,11 +5,11 @@
 //! scenario has ended. Both are found by running the scenario without faults;
 //! whether it passes then is somebody else's question.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use murphy_model::{Faultload, Identity, Observed, Point};
+use murphy_model::{Call, Faultload, Identity, Observed, Point};
 
 use super::spec::{ScenarioSpec, SystemSpec};
 use super::{How, Keep, LiveOptions, LiveWorld};
@@ -68,8 +68,9 @@ impl LiveWorld {
             },
         };
         let is_settled = wanted.solo.is_some();
+        let fixed = fixed(&system, first.workers);
         let mut world = LiveWorld::start(system.clone(), scenario.clone(), first).await?;
-        let mut found = world.try_out(is_settled).await?;
+        let mut found = world.try_out(is_settled, &fixed).await?;
         found.solo = wanted.solo.unwrap_or(!found.lost.is_empty());
         if found.solo && !is_settled {
             world.stop().await?;
@@ -80,7 +81,11 @@ impl LiveWorld {
         Ok((world, found))
     }
 
-    async fn try_out(&self, is_settled: bool) -> Result<Correlation, BrokenWorld> {
+    async fn try_out(
+        &self,
+        is_settled: bool,
+        fixed: &BTreeSet<String>,
+    ) -> Result<Correlation, BrokenWorld> {
         let as_started = self.look(self.options.solo).await?;
         let mut found = Correlation {
             late: late(&as_started),
@@ -90,6 +95,7 @@ impl LiveWorld {
             let everything = self.look(true).await?;
             found.late = found.late.max(late(&everything));
             found.lost = lost(&as_started, &everything);
+            found.lost.extend(mistaken(&as_started, fixed));
         }
         Ok(found)
     }
@@ -138,7 +144,81 @@ fn lost(seen: &Observed, all: &Observed) -> Vec<Point> {
     unseen.map(|call| call.point.clone()).collect()
 }
 
+/// The services whose common listener may be an entry of the only worker.
+fn fixed(system: &SystemSpec, workers: u32) -> BTreeSet<String> {
+    let services = system.services.iter();
+    let fixed = services.filter(|service| workers == 1 && service.listen.is_some());
+    fixed.map(|service| service.name.clone()).collect()
+}
+
+/// Calls to these services that were taken for the test's own, but were made
+/// while another call was under way, and by nobody who is known to make them:
+/// rather a service's, without context.
+fn mistaken(seen: &Observed, fixed: &BTreeSet<String>) -> Vec<Point> {
+    let calls = seen.execution.trace.calls();
+    let made = calls.iter().filter(|call| call.parent.is_some());
+    let made: BTreeSet<_> = made.map(|call| place(&call.point)).collect();
+    let is_under_way = |other: &Call, at: u32| {
+        other.arrived < at && other.finished.is_none_or(|finished| finished > at)
+    };
+    let mistaken = calls.iter().filter(|call| {
+        let mut others = calls.iter();
+        call.parent.is_none()
+            && fixed.contains(&*call.point.frame().destination)
+            && !made.contains(&place(&call.point))
+            && others.any(|other| is_under_way(other, call.arrived))
+    });
+    mistaken.map(|call| call.point.clone()).collect()
+}
+
 fn place(point: &Point) -> (String, String) {
     let frame = point.frame();
     (frame.destination.to_string(), frame.interface.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use murphy_model::{CallId, Execution, Trace, Verdict};
+
+    fn seen(calls: &[(&str, Option<u32>, u32, Option<u32>)]) -> Observed {
+        let call =
+            |&(point, parent, arrived, finished): &(&str, Option<u32>, u32, Option<u32>)| Call {
+                point: point.parse().unwrap(),
+                parent: parent.map(CallId),
+                arrived,
+                finished,
+                reply: None,
+                injected: None,
+            };
+        let execution = Execution {
+            faultload: Faultload::none(),
+            trace: Trace::new(calls.iter().map(call).collect()),
+            verdict: Verdict::Passed,
+        };
+        Observed::bare(execution, Duration::ZERO)
+    }
+
+    #[test]
+    fn what_comes_to_a_fixed_address_during_another_call_is_not_the_tests() {
+        let (shop, cart) = (
+            ("shop GET /", None, 0, Some(3)),
+            ("cart GET /", None, 1, Some(2)),
+        );
+        let later = ("cart GET /", None, 4, Some(5));
+        let known = ("shop GET / > cart GET /", Some(0), 1, Some(2));
+        let stuck = ("shop GET /", None, 0, None);
+        let cases = [
+            (vec![shop, cart], "cart", 1),
+            (vec![stuck, later], "cart", 1),
+            (vec![shop, cart], "other", 0),
+            (vec![shop, later], "cart", 0),
+            (vec![shop, known], "cart", 0),
+            (vec![stuck, known, later], "cart", 0),
+        ];
+        for (number, (calls, fixed, expected)) in cases.iter().enumerate() {
+            let fixed = BTreeSet::from([(*fixed).to_owned()]);
+            assert_eq!(mistaken(&seen(calls), &fixed).len(), *expected, "{number}");
+        }
+    }
 }

@@ -22,6 +22,7 @@ mod steps;
 pub mod template;
 mod wiring;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -79,7 +80,13 @@ pub struct LiveOptions {
     pub grace: Duration,
     /// How long to wait for calls that nobody waits for any more.
     pub patience: Duration,
+    /// Told where callers that Murphy does not start must call each service,
+    /// as URLs, before anything runs; again if the proxies are bound anew.
+    pub wired: Option<Wired>,
 }
+
+/// Someone who is told where services are called, by their names.
+pub type Wired = Arc<dyn Fn(&BTreeMap<String, String>) + Send + Sync>;
 
 impl Default for LiveOptions {
     fn default() -> Self {
@@ -92,6 +99,7 @@ impl Default for LiveOptions {
             solo: false,
             grace: registry.grace,
             patience: registry.patience,
+            wired: None,
         }
     }
 }
@@ -448,6 +456,10 @@ async fn bring_up(
             registry.clone(),
             options.proxy.clone(),
         )?;
+        if let Some(wired) = &options.wired {
+            let places = wiring.common().iter();
+            wired(&places.map(|(name, at)| (name.clone(), at.url())).collect());
+        }
         match services.start(&wiring).await {
             Ok(()) => return Ok((services, wiring)),
             Err(Failure::Broken(error)) => return Err(error),

@@ -3,15 +3,23 @@
 //! Owns the questions a newcomer has before the first campaign: is every
 //! service up, does context survive on the way to each, what would be made to
 //! fail. It brings the system up as a campaign would and runs the test once or
-//! twice; nothing is made to fail.
+//! twice; nothing is made to fail. Which carriers came back is noted by
+//! [`Sightings`].
+
+mod advice;
+mod sightings;
+mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use murphy_campaign::World;
-use murphy_campaign::live::spec::{ScenarioSpec, Source};
+use murphy_campaign::live::spec::{Health, ScenarioSpec, Source};
 use murphy_campaign::live::{Correlation, LiveWorld};
 use murphy_model::{Identity, Link, Observed, Verdict};
+
+use self::sightings::Sightings;
+use self::table::Table;
 
 use crate::args::{DoctorArgs, SearchArgs};
 use crate::context::Context;
@@ -31,8 +39,14 @@ pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<u8, Error> {
 fn examine(project: &Project, scenario: &ScenarioSpec) -> Result<u8, Error> {
     let campaign = project.campaign(scenario, &SearchArgs::default(), None)?;
     runtime::block_on(async {
-        let (world, correlation) = project.bring_up(scenario, 1, "doctor").await?;
+        let sightings = Sightings::of(&project.config.proxy.carriers);
+        let witness = Some(sightings.witness());
+        let up = project.bring_up_watched(scenario, 1, "doctor", witness);
+        let (world, correlation) = up.await?;
         let identity = std::sync::Arc::new(Identity::default());
+        // What was seen until now was only tried out, and calls without
+        // context may have been missed or taken for the test's own.
+        sightings.forget();
         let seen = world.reference(&identity).await;
         let shown = match &seen {
             Ok((observed, _)) => {
@@ -41,6 +55,7 @@ fn examine(project: &Project, scenario: &ScenarioSpec) -> Result<u8, Error> {
                     scenario,
                     world: &world,
                     correlation: &correlation,
+                    sightings: &sightings,
                     observed,
                     campaign: &campaign,
                 };
@@ -64,6 +79,7 @@ struct Report<'r> {
     scenario: &'r ScenarioSpec,
     world: &'r LiveWorld,
     correlation: &'r Correlation,
+    sightings: &'r Sightings,
     observed: &'r Observed,
     campaign: &'r murphy_campaign::Settings,
 }
@@ -87,7 +103,8 @@ impl Report<'_> {
             };
             writeln!(
                 out,
-                "  {name:<20} up, {source}, at {}; its proxy for others at {}, for the test at {}",
+                "  {name:<20} up ({}), {source}, at {}; its proxy for others at {}, for the test at {}",
+                told_by(&service.health),
                 place(self.world.direct(name)),
                 place(self.world.proxied(name)),
                 place(self.world.entry(0, name)),
@@ -116,29 +133,45 @@ impl Report<'_> {
         }
     }
 
-    /// Per service: how its calls were known to belong to the execution.
+    /// Per service: what came back with the calls to it.
     fn write_context(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "\nContext, by the service that is called")?;
-        let lost: BTreeSet<&str> = self
-            .correlation
-            .lost
-            .iter()
-            .map(|point| &*point.frame().destination)
-            .collect();
+        writeln!(out, "\nContext that arrives with the calls to each service")?;
+        let callers = self.callers();
+        let rows = self.sightings.rows();
+        if rows.is_empty() {
+            return writeln!(out, "  no calls between services were seen");
+        }
+        Table::new(self.sightings.columns(), &rows, &callers).write(out)?;
+        self.write_callers(out)?;
+        let broken = |row: &&sightings::Row| !row.is_certain();
+        let mut suspects: BTreeSet<&str> = BTreeSet::new();
+        for row in rows.iter().filter(broken) {
+            suspects.extend(callers.get(row.service.as_str()).into_iter().flatten());
+        }
+        advice::write(self.correlation, &rows, &suspects, out)
+    }
+
+    /// How sure it is who calls whom, where our own mark does not tell.
+    fn write_callers(&self, out: &mut dyn Write) -> io::Result<()> {
         for (service, links) in self.links() {
-            let how = match lost.contains(service) {
-                true => "LOST: no trace context of ours arrives with these calls",
-                false => of_links(&links),
-            };
-            writeln!(out, "  {service:<20} {how}")?;
+            if let Some(how) = of_links(&links) {
+                writeln!(out, "  {service}: {how}")?;
+            }
         }
-        match self.correlation.solo {
-            false => writeln!(out, "  Executions can run side by side (`--jobs`)."),
-            true => writeln!(
-                out,
-                "  One execution runs at a time, and callers are inferred.\n  To change that, instrument the callers of those services: OpenTelemetry hands `tracestate` on."
-            ),
+        Ok(())
+    }
+
+    /// Who calls each service, as far as that is known or inferred.
+    fn callers(&self) -> BTreeMap<&str, BTreeSet<&str>> {
+        let mut callers: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        let trace = &self.observed.execution.trace;
+        for call in trace.calls() {
+            let Some(parent) = call.parent else { continue };
+            let caller = &*trace.call(parent).point.frame().destination;
+            let callee = &*call.point.frame().destination;
+            callers.entry(callee).or_default().insert(caller);
         }
+        callers
     }
 
     fn links(&self) -> BTreeMap<&str, BTreeSet<u8>> {
@@ -191,12 +224,19 @@ fn rank(link: Link) -> u8 {
     }
 }
 
-fn of_links(links: &BTreeSet<u8>) -> &'static str {
+fn of_links(links: &BTreeSet<u8>) -> Option<&'static str> {
     match links.last() {
-        Some(0) => "our own mark comes back (tracestate or baggage): certain",
-        Some(1) => "trace and span ids come back: callers are told by spans",
-        Some(2) => "callers are inferred from what is in flight",
-        Some(3) => "AMBIGUOUS: several calls in flight could be the caller",
-        _ => "no caller can be told",
+        Some(0) => None,
+        Some(1) => Some("callers are told by spans"),
+        Some(2) => Some("callers are inferred from what is in flight"),
+        Some(3) => Some("AMBIGUOUS: several calls in flight could be the caller"),
+        _ => Some("no caller can be told"),
+    }
+}
+
+fn told_by(health: &Health) -> String {
+    match &health.path {
+        Some(path) => format!("{path} answers"),
+        None => "its port accepts connections".to_owned(),
     }
 }

@@ -60,6 +60,9 @@ fn write_finding(
     if let Some(command) = &summary.replay_command {
         writeln!(out, "    {QUIET}replay: {command} {}{QUIET:#}", finding.id)?;
     }
+    if summary.explain_command.is_empty() {
+        return Ok(());
+    }
     let faultload = quoted(&labels.faultload(&finding.faultload));
     writeln!(
         out,

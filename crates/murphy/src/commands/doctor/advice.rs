@@ -1,0 +1,63 @@
+//! What surviving context means, and how to keep more of it alive.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use murphy_campaign::live::Correlation;
+
+use super::sightings::Row;
+
+/// Says what the rows mean; `suspects` are the services whose own calls lack
+/// our mark.
+pub(super) fn write(
+    correlation: &Correlation,
+    rows: &[Row],
+    suspects: &BTreeSet<&str>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let lost = rows.iter().any(|row| !row.is_known());
+    let meaning = match correlation.solo {
+        true if lost => {
+            "One execution runs at a time (solo), whatever `--jobs` says, and callers are inferred:\n  some calls bring nothing by which their execution can be told."
+        }
+        true => "One execution runs at a time (solo), as it is set.",
+        false if suspects.is_empty() => {
+            "Executions can run side by side (`--jobs`), and it is certain who calls whom."
+        }
+        false => {
+            "Executions can run side by side (`--jobs`). Where only ids come back, callers are\n  inferred, which is ambiguous while a service serves several calls of one execution."
+        }
+    };
+    writeln!(out, "  {meaning}")?;
+    if suspects.is_empty() {
+        return Ok(());
+    }
+    let suspects: Vec<&str> = suspects.iter().copied().collect();
+    writeln!(
+        out,
+        "\n  To keep the context alive, let {} hand on `traceparent` and `tracestate`:",
+        suspects.join(", ")
+    )?;
+    HOW.iter()
+        .try_for_each(|(stack, how)| writeln!(out, "    {stack:<8} {how}"))
+}
+
+/// Tried with real services; see docs/guide/parallel.md.
+const HOW: [(&str, &str); 4] = [
+    (
+        "Python",
+        "run it with `opentelemetry-instrument`; install opentelemetry-distro, the instrumentation of\n             every client in use and opentelemetry-instrumentation-threading; set\n             OTEL_TRACES_EXPORTER, OTEL_METRICS_EXPORTER and OTEL_LOGS_EXPORTER to none",
+    ),
+    (
+        "Node",
+        "NODE_OPTIONS=\"--require @opentelemetry/auto-instrumentations-node/register\", not with the\n             exporter none (some versions then hand on nothing); OTEL_NODE_RESOURCE_DETECTORS=none",
+    ),
+    (
+        "Jaeger",
+        "its clients hand on others: `[context] carriers = [\"header:uberctx-*\", \"uber-trace-id\"]`",
+    ),
+    (
+        "others",
+        "such as Java: copy the two headers from each request to the calls made for it, or name a\n             header that is handed on already: `carriers = [\"x-request-id\"]` or `[\"header:NAME\"]`",
+    ),
+];

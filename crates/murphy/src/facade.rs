@@ -1,0 +1,504 @@
+//! A campaign as a Rust program writes it: its services, a function as the
+//! test, and what to try.
+//!
+//! Owns the builder and the course of such a campaign. What was written is
+//! checked when it is run, so that a builder need not be unwrapped at every
+//! step. What the parts do is for the crates below.
+
+mod error;
+mod modes;
+mod report;
+mod services;
+mod state;
+
+use std::fmt::Display;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use murphy_campaign::live::spec::{
+    Function, ScenarioKind, ScenarioSpec, ServiceSpec, Session, SystemSpec,
+};
+use murphy_campaign::live::{LiveOptions, LiveWorld, Wanted};
+use murphy_campaign::store::{CampaignHead, Fingerprint, Recorder, Store};
+use murphy_campaign::{
+    Event, IdentityChoice, Memory, Outcome, REFERENCES, Settings, Sink, Stopping, StrategyKind,
+    World,
+};
+use murphy_model::{Identity, Mode, Pattern};
+use murphy_search::{Filter, Modes, Options};
+
+pub use error::Error;
+pub use modes::{GRPC_MODES, HTTP_MODES};
+pub use report::{Report, why_solo};
+pub use services::{Managed, Proxied};
+
+use crate::Subject;
+use state::State;
+
+/// How long a test may take unless it is set: long for a test, short for
+/// somebody who waits for a stuck one.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A campaign on a program's own services, with a function as its test.
+///
+/// The function is run again and again, each time with other calls between
+/// the services failing. It enters by the addresses in [`Session::entries`];
+/// the services call each other through the proxies in [`Proxied`]. If they
+/// hand on the headers `traceparent` and `tracestate`, several executions can
+/// run at once ([`Campaign::jobs`]); if not, that is found out and one runs at
+/// a time.
+///
+/// ```
+/// use murphy::{Campaign, Proxied};
+/// # use std::net::SocketAddr;
+/// # use tokio::io::{AsyncReadExt, AsyncWriteExt};
+/// # use tokio::net::{TcpListener, TcpStream};
+/// # /// Asks with one GET and returns the status, 0 for no answer.
+/// # async fn get(url: &str, context: &str) -> u16 {
+/// #     let address = url.trim_start_matches("http://");
+/// #     let ask = format!("GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{context}\r\n");
+/// #     let Ok(mut stream) = TcpStream::connect(address).await else { return 0 };
+/// #     let mut answer = Vec::new();
+/// #     let _ = stream.write_all(ask.as_bytes()).await;
+/// #     let _ = stream.read_to_end(&mut answer).await;
+/// #     let answer = String::from_utf8_lossy(&answer).into_owned();
+/// #     answer.get(9..12).and_then(|status| status.parse().ok()).unwrap_or(0)
+/// # }
+/// # /// Serves GETs; a shop asks the cart and hands on what it was sent.
+/// # async fn serve(cart: Option<Proxied>) -> SocketAddr {
+/// #     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+/// #     let address = listener.local_addr().unwrap();
+/// #     tokio::spawn(async move {
+/// #         while let Ok((mut stream, _)) = listener.accept().await {
+/// #             let cart = cart.clone();
+/// #             tokio::spawn(async move {
+/// #                 let mut asked = vec![0; 4096];
+/// #                 let n = stream.read(&mut asked).await.unwrap_or(0);
+/// #                 let asked = String::from_utf8_lossy(&asked[..n]).into_owned();
+/// #                 let context = asked.lines().filter(|line| line.starts_with("trace"));
+/// #                 let context: String = context.map(|line| format!("{line}\r\n")).collect();
+/// #                 let status = match cart {
+/// #                     Some(proxied) => match get(&proxied.url("cart"), &context).await {
+/// #                         0 => 500,
+/// #                         status => status,
+/// #                     },
+/// #                     None => 200,
+/// #                 };
+/// #                 let answer = format!("HTTP/1.1 {status} x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+/// #                 let _ = stream.write_all(answer.as_bytes()).await;
+/// #             });
+/// #         }
+/// #     });
+/// #     address
+/// # }
+/// # async fn serve_cart() -> SocketAddr { serve(None).await }
+/// # async fn serve_shop(proxied: Proxied) -> SocketAddr { serve(Some(proxied)).await }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let proxied = Proxied::default();
+/// let cart = serve_cart().await;
+/// let shop = serve_shop(proxied.clone()).await; // asks `proxied.url("cart")`
+///
+/// let report = Campaign::new("checkout")
+///     .service("shop", shop)
+///     .service("cart", cart)
+///     .proxied(&proxied)
+///     .modes("503,reset")
+///     .scenario(|session| async move {
+///         let status = get(&session.entries["shop"], "").await;
+///         assert_eq!(status, 200, "the shop works without its cart");
+///     })
+///     .run()
+///     .await
+///     .unwrap();
+///
+/// // This shop answers as its cart does.
+/// assert_eq!(report.findings().len(), 1);
+/// assert!(report.certificate().is_complete());
+/// println!("{report}");
+/// # }
+/// ```
+#[derive(Clone)]
+#[must_use = "a campaign does nothing until it is run"]
+pub struct Campaign {
+    name: String,
+    services: Vec<ServiceSpec>,
+    proxied: Proxied,
+    scenario: Option<Function>,
+    timeout: Duration,
+    modes: Option<String>,
+    only: Vec<String>,
+    except: Vec<String>,
+    max_faults: Option<usize>,
+    max_cases: Option<usize>,
+    max_time: Option<Duration>,
+    jobs: u32,
+    seed: u64,
+    references: usize,
+    carriers: Option<String>,
+    solo: Option<bool>,
+    oracles: Vec<(String, String)>,
+    store: Option<PathBuf>,
+}
+
+impl Campaign {
+    /// A campaign of this name, to be told of services and a scenario.
+    pub fn new(name: impl Into<String>) -> Self {
+        Campaign {
+            name: name.into(),
+            services: Vec::new(),
+            proxied: Proxied::default(),
+            scenario: None,
+            timeout: TIMEOUT,
+            modes: None,
+            only: Vec::new(),
+            except: Vec::new(),
+            max_faults: None,
+            max_cases: None,
+            max_time: None,
+            jobs: 1,
+            seed: 0,
+            references: REFERENCES,
+            carriers: None,
+            solo: None,
+            oracles: Vec::new(),
+            store: None,
+        }
+    }
+
+    /// A service that runs already, at `host:port`: in this process or
+    /// elsewhere.
+    pub fn service(mut self, name: &str, upstream: impl Display) -> Self {
+        self.services.push(services::running(name, &upstream, None));
+        self
+    }
+
+    /// The same for a service whose callers cannot be told where to call: its
+    /// proxy listens where they do.
+    pub fn service_at(mut self, name: &str, upstream: impl Display, listen: SocketAddr) -> Self {
+        let service = services::running(name, &upstream, Some(listen));
+        self.services.push(service);
+        self
+    }
+
+    /// A service that is started for the campaign, and stopped after it.
+    pub fn managed(mut self, name: &str, managed: Managed) -> Self {
+        self.services.push(managed.spec(name));
+        self
+    }
+
+    /// Where services in this process learn how to call each other.
+    pub fn proxied(mut self, proxied: &Proxied) -> Self {
+        self.proxied = proxied.clone();
+        self
+    }
+
+    /// The test: a function that is content, or fails by an `Err` or a panic.
+    pub fn scenario<F, Fut>(mut self, scenario: F) -> Self
+    where
+        F: Fn(Session) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output: Said> + Send + 'static,
+    {
+        self.scenario = Some(Arc::new(move |session| {
+            let running = scenario(session);
+            Box::pin(async move { running.await.said() })
+        }));
+        self
+    }
+
+    /// How long the test may take before it counts as stuck, which is a
+    /// failure; a minute if it is not set.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// How calls fail, such as `500,503,reset`; [`HTTP_MODES`] and
+    /// [`GRPC_MODES`] if it is not set.
+    pub fn modes(mut self, modes: &str) -> Self {
+        self.modes = Some(modes.to_owned());
+        self
+    }
+
+    /// Makes only calls fail that match this pattern, such as `** > cart *`,
+    /// or another one that is given.
+    pub fn only(mut self, pattern: &str) -> Self {
+        self.only.push(pattern.to_owned());
+        self
+    }
+
+    /// Never makes calls fail that match this pattern.
+    pub fn except(mut self, pattern: &str) -> Self {
+        self.except.push(pattern.to_owned());
+        self
+    }
+
+    /// At most this many faults together.
+    pub fn max_faults(mut self, most: usize) -> Self {
+        self.max_faults = Some(most);
+        self
+    }
+
+    /// At most this many executions.
+    pub fn max_cases(mut self, most: usize) -> Self {
+        self.max_cases = Some(most);
+        self
+    }
+
+    /// Begins no execution after this time.
+    pub fn max_time(mut self, most: Duration) -> Self {
+        self.max_time = Some(most);
+        self
+    }
+
+    /// Executions under way at once; results do not depend on it. It is 1
+    /// where services hand on no context.
+    pub fn jobs(mut self, jobs: u32) -> Self {
+        self.jobs = jobs;
+        self
+    }
+
+    /// Decides everything random; 0 if it is not set.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// How many times the test is run without faults first; three if it is
+    /// not set.
+    pub fn references(mut self, references: usize) -> Self {
+        self.references = references;
+        self
+    }
+
+    /// What services hand on, the most trusted first;
+    /// `tracestate,baggage,traceparent` if it is not set.
+    pub fn carriers(mut self, carriers: &str) -> Self {
+        self.carriers = Some(carriers.to_owned());
+        self
+    }
+
+    /// Whether one execution runs at a time and callers are inferred; found
+    /// out if it is not set.
+    pub fn solo(mut self, solo: bool) -> Self {
+        self.solo = Some(solo);
+        self
+    }
+
+    /// How much an oracle's word counts: `off`, `warn` or `fail`.
+    pub fn oracle(mut self, name: &str, level: &str) -> Self {
+        self.oracles.push((name.to_owned(), level.to_owned()));
+        self
+    }
+
+    /// Keeps the campaign and the logs of managed services in this directory;
+    /// if it is not set, nothing is kept.
+    pub fn store(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.store = Some(directory.into());
+        self
+    }
+
+    /// Runs the campaign to its end. What the services do wrong is in the
+    /// report; an error says why there is none.
+    pub async fn run(self) -> Result<Report, Error> {
+        let mut settings = self.settings()?;
+        let scenario = self.scenario_spec()?;
+        let system = self.system()?;
+        let state = State::open(self.store.as_deref())?;
+        let mut kept = match &self.store {
+            Some(_) => Some(self.keep(&state, &settings)?),
+            None => None,
+        };
+        let wanted = Wanted {
+            solo: self.solo,
+            grace: None,
+        };
+        let options = self.options(&state)?;
+        let started = LiveWorld::start_correlated(system, scenario, options, wanted);
+        let (world, correlation) = started.await.map_err(Error::Broken)?;
+        settings.jobs = settings.jobs.min(world.workers());
+        let mut nobody = Nobody;
+        let sink: &mut dyn Sink = match &mut kept {
+            Some((_, recorder)) => recorder,
+            None => &mut nobody,
+        };
+        let memory = Memory::default();
+        let done = murphy_campaign::run(&world, &settings, memory, sink, Stopping::never()).await;
+        let stopped = world.stop().await;
+        let outcome = done.map_err(Error::of)?;
+        stopped.map_err(Error::Broken)?;
+        if let Some(trouble) = kept.as_ref().and_then(|(store, _)| store.trouble()) {
+            return Err(Error::Store(trouble));
+        }
+        let summary = subject(&settings).summary(&outcome);
+        Ok(self.report(summary, outcome, &correlation, settings.jobs))
+    }
+
+    fn report(
+        &self,
+        summary: murphy_report::Summary,
+        outcome: Outcome,
+        correlation: &murphy_campaign::live::Correlation,
+        jobs: u32,
+    ) -> Report {
+        let mut notes = Vec::new();
+        if let Some(why) = why_solo(correlation) {
+            let fewer = match self.jobs {
+                1 => "",
+                _ => ", whatever `jobs` says",
+            };
+            notes.push(format!("{why}: one execution ran at a time{fewer}"));
+        }
+        notes.extend(outcome.chosen.masked);
+        Report::new(summary, outcome.injected, correlation.solo, jobs, notes)
+    }
+
+    fn settings(&self) -> Result<Settings, Error> {
+        if self.jobs == 0 {
+            return Err(Error::Nonsense(
+                "`jobs` is 0, so nothing can run".to_owned(),
+            ));
+        }
+        let modes = match &self.modes {
+            Some(text) => Some(Mode::parse_list(text)?),
+            None => None,
+        };
+        let mut oracles = murphy_oracle::Settings::default();
+        for (name, level) in &self.oracles {
+            let set = oracles.set(name, level);
+            set.map_err(|error| Error::Nonsense(error.to_string()))?;
+        }
+        let rules = modes::rules(modes);
+        let patterns = |texts: &[String]| {
+            let patterns = texts.iter().map(|text| text.parse::<Pattern>());
+            patterns.collect::<Result<Vec<_>, _>>()
+        };
+        let filter = Filter {
+            only: patterns(&self.only)?,
+            except: patterns(&self.except)?,
+        };
+        Ok(Settings {
+            scenario: self.name.clone(),
+            strategy: StrategyKind::Tree,
+            modes: modes::names(&rules),
+            options: Options {
+                max_faults: self.max_faults,
+                max_cases: self.max_cases,
+                filter,
+                ..Options::new(Modes::ByRule(rules))
+            },
+            seed: self.seed,
+            jobs: self.jobs,
+            max_time: self.max_time,
+            audit: None,
+            references: self.references,
+            identity: IdentityChoice::Auto(Identity::default()),
+            oracles,
+        })
+    }
+
+    fn scenario_spec(&self) -> Result<ScenarioSpec, Error> {
+        let function = self.scenario.clone().ok_or_else(|| {
+            let text = "the campaign has no test: give it one with `scenario`";
+            Error::Nonsense(text.to_owned())
+        })?;
+        Ok(ScenarioSpec {
+            name: self.name.clone(),
+            kind: ScenarioKind::Function(function),
+            timeout: self.timeout,
+        })
+    }
+
+    fn system(&self) -> Result<SystemSpec, Error> {
+        services::check(&self.services)?;
+        Ok(SystemSpec {
+            services: self.services.clone(),
+            ..SystemSpec::default()
+        })
+    }
+
+    fn options(&self, state: &State) -> Result<LiveOptions, Error> {
+        let mut proxy = murphy_proxy::Settings::default();
+        if let Some(text) = &self.carriers {
+            let carriers = text.parse();
+            let carriers: murphy_proxy::carriers::Carriers =
+                carriers.map_err(|error: murphy_proxy::carriers::CarriersError| {
+                    Error::Nonsense(error.to_string())
+                })?;
+            proxy.carriers = Arc::new(carriers);
+        }
+        let proxied = self.proxied.clone();
+        Ok(LiveOptions {
+            // With a single worker what comes to a service's own proxy without
+            // context is taken for the test's. A function has its entries, so
+            // here it is a service's, whose context was lost.
+            workers: self.jobs.max(2),
+            proxy,
+            state: state.path().to_owned(),
+            wired: Some(Arc::new(move |urls| proxied.set(urls))),
+            ..LiveOptions::default()
+        })
+    }
+
+    fn keep(&self, state: &State, settings: &Settings) -> Result<(Store, Recorder), Error> {
+        let store = Store::open(state.path()).map_err(Error::Store)?;
+        let search = format!("{:?} {:?}", settings.options, settings.identity);
+        let head = CampaignHead {
+            scenario: settings.scenario.clone(),
+            strategy: settings.strategy.name().to_owned(),
+            modes: settings.modes.clone(),
+            seed: settings.seed,
+            jobs: settings.jobs,
+            fingerprint: Fingerprint::of([env!("CARGO_PKG_VERSION"), &self.name, &search]),
+            settings: "{}".to_owned(),
+            begun: SystemTime::now(),
+        };
+        let recorder = store.begin(&head).map_err(Error::Store)?;
+        Ok((store, recorder))
+    }
+}
+
+/// What a test may return: nothing, if it panics where it is not content, or
+/// a result.
+pub trait Said {
+    /// What it is not content with, if anything.
+    fn said(self) -> Result<(), String>;
+}
+
+impl Said for () {
+    fn said(self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl<E: Display> Said for Result<(), E> {
+    fn said(self) -> Result<(), String> {
+        self.map_err(|error| error.to_string())
+    }
+}
+
+/// There is no command that explains or replays a function.
+fn subject(settings: &Settings) -> Subject {
+    Subject {
+        scenario: settings.scenario.clone(),
+        about: "a function".to_owned(),
+        strategy: settings.strategy.name(),
+        modes: settings.modes.clone(),
+        seed: settings.seed,
+        explain_command: String::new(),
+        replay_command: None,
+    }
+}
+
+/// Listens to nothing.
+struct Nobody;
+
+impl Sink for Nobody {
+    fn note(&mut self, _: &Event) {}
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+//! Why a campaign gave no report.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use murphy_campaign::store::StoreError;
+use murphy_campaign::{BrokenWorld, Failed, Refused};
+use murphy_model::SyntaxError;
+
+/// Why a campaign gave no report. Written for people, over several lines where
+/// there is a place to show.
+#[derive(Debug)]
+pub enum Error {
+    /// What was asked for makes no sense.
+    Nonsense(String),
+    /// A text of modes or calls cannot be read.
+    Syntax(SyntaxError),
+    /// The test is not fit to be run with faults: it fails without them, or
+    /// leads to different calls from one time to the next.
+    Refused(Refused),
+    /// A service is down, a command is not found, a port is taken.
+    Broken(BrokenWorld),
+    /// What campaigns are kept in does not work.
+    Store(StoreError),
+    /// There is no place for temporary files.
+    Directory(PathBuf, io::Error),
+    /// It was told to stop.
+    Interrupted,
+}
+
+impl Error {
+    pub(super) fn of(failed: Failed) -> Self {
+        match failed {
+            Failed::Refused(refused) => Error::Refused(refused),
+            Failed::Broken(broken) => Error::Broken(broken),
+            Failed::Interrupted => Error::Interrupted,
+        }
+    }
+}
+
+impl From<SyntaxError> for Error {
+    fn from(error: SyntaxError) -> Self {
+        Error::Syntax(error)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Nonsense(text) => f.write_str(text),
+            Error::Syntax(error) => error.fmt(f),
+            Error::Refused(refused) => write_refused(refused, f),
+            Error::Broken(broken) => write_broken(broken, f),
+            Error::Store(error) => error.fmt(f),
+            Error::Directory(path, error) => {
+                write!(f, "cannot make the directory {}: {error}", path.display())
+            }
+            Error::Interrupted => f.write_str("stopped before there was a result"),
+        }
+    }
+}
+
+fn write_refused(refused: &Refused, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match refused {
+        Refused::Fails { complaint, .. } => write!(
+            f,
+            "the test fails without any fault\n  | {complaint}\nhint: make it pass first: faults tell nothing about what is broken without them"
+        ),
+        Refused::Flaky {
+            passed, complaint, ..
+        } => write!(
+            f,
+            "the test is flaky: without any fault it passed {passed} times and then failed\n  | {complaint}\nhint: make it pass every time first: faults tell nothing about a test that fails by chance"
+        ),
+        Refused::Unstable { varies } => {
+            f.write_str(
+                "the test leads to different calls from one time to the next, without any fault\n",
+            )?;
+            for line in varies {
+                writeln!(f, "  | {line}")?;
+            }
+            f.write_str("hint: make it start from the same state every time")
+        }
+    }
+}
+
+fn write_broken(broken: &BrokenWorld, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str(&broken.message)?;
+    for (name, log) in &broken.logs {
+        write!(f, "\n  -- the last lines of {name}:")?;
+        for line in log.lines() {
+            write!(f, "\n  | {line}")?;
+        }
+    }
+    match &broken.hint {
+        Some(hint) => write!(f, "\nhint: {hint}"),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,119 @@
+//! What came of a campaign.
+
+use std::fmt;
+
+use murphy_campaign::live::Correlation;
+use murphy_model::{Certificate, Finding, Severity};
+use murphy_report::{Summary, terminal};
+
+/// What came of a campaign. Written as the text that the command line shows,
+/// without colours.
+#[derive(Clone, Debug)]
+pub struct Report {
+    summary: Summary,
+    injected: bool,
+    solo: bool,
+    jobs: u32,
+    notes: Vec<String>,
+}
+
+impl Report {
+    pub(super) fn new(
+        summary: Summary,
+        injected: bool,
+        solo: bool,
+        jobs: u32,
+        notes: Vec<String>,
+    ) -> Self {
+        Report {
+            summary,
+            injected,
+            solo,
+            jobs,
+            notes,
+        }
+    }
+
+    /// The bugs, warnings among them.
+    pub fn findings(&self) -> &[Finding] {
+        &self.summary.findings
+    }
+
+    /// What was covered, under which assumptions, and what was skipped.
+    pub fn certificate(&self) -> &Certificate {
+        &self.summary.certificate
+    }
+
+    /// Whether any fault struck. If none did, nothing was tested.
+    pub fn injected(&self) -> bool {
+        self.injected
+    }
+
+    /// Whether one execution ran at a time and callers were inferred.
+    pub fn is_solo(&self) -> bool {
+        self.solo
+    }
+
+    /// How many executions ran at once.
+    pub fn jobs(&self) -> u32 {
+        self.jobs
+    }
+
+    /// What is worth knowing about how it was done, one sentence each.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// All of it, for the other formats of [`crate::report`].
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// Panics with the report if anything was found that is more than a
+    /// warning, or if no fault struck at all: that is no pass.
+    #[track_caller]
+    pub fn assert_no_findings(&self) {
+        let fails = |finding: &&Finding| finding.severity == Severity::Fail;
+        let found = self.findings().iter().filter(fails).count();
+        if found > 0 {
+            panic!("Murphy found {found} bug(s)\n\n{self}");
+        }
+        if !self.injected {
+            panic!(
+                "nothing was tested: no fault struck\nhint: do the services call each other through the proxies (`Proxied`)?\n\n{self}"
+            );
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = Vec::new();
+        terminal::write(&self.summary, &mut text).map_err(|_| fmt::Error)?;
+        let text = String::from_utf8_lossy(&text);
+        f.write_str(&anstream::adapter::strip_str(&text).to_string())?;
+        for note in &self.notes {
+            writeln!(f, "note: {note}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Why executions run one at a time, if that was found out: which services are
+/// called without any context of ours.
+pub fn why_solo(correlation: &Correlation) -> Option<String> {
+    if !correlation.solo || correlation.lost.is_empty() {
+        return None;
+    }
+    let mut callees: Vec<&str> = Vec::new();
+    for point in &correlation.lost {
+        let callee = &*point.frame().destination;
+        if !callees.contains(&callee) {
+            callees.push(callee);
+        }
+    }
+    let callees = callees.join(", ");
+    Some(format!(
+        "no trace context arrives with the calls to {callees}"
+    ))
+}

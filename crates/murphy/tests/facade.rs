@@ -1,0 +1,272 @@
+//! Campaigns as a Rust program writes them, on services in this process.
+//!
+//! A shop asks its cart, once more if that fails, and then lets pay. It can
+//! live without the payment (202), but not if the cart fails twice (500):
+//! that is the bug, and it takes two faults to show.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use murphy::{Campaign, Error, Managed, Proxied, Report, Session};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+
+/// Lines of context, ready to be sent along.
+type Context = String;
+
+/// One GET on a connection of its own: the status, or nothing.
+async fn get(url: &str, path: &str, context: &str) -> Option<u16> {
+    let mut stream = TcpStream::connect(url.strip_prefix("http://")?)
+        .await
+        .ok()?;
+    let ask = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{context}\r\n");
+    stream.write_all(ask.as_bytes()).await.ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.ok()?;
+    answer.split(' ').nth(1)?.parse().ok()
+}
+
+/// Serves one GET per connection.
+async fn serve<F, Fut>(answer: F) -> SocketAddr
+where
+    F: Fn(Context) -> Fut + Clone + Send + 'static,
+    Fut: Future<Output = u16> + Send,
+{
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let answer = answer.clone();
+            tokio::spawn(async move { serve_one(stream, answer).await });
+        }
+    });
+    address
+}
+
+async fn serve_one<F, Fut>(stream: TcpStream, answer: F) -> Option<()>
+where
+    F: Fn(Context) -> Fut,
+    Fut: Future<Output = u16>,
+{
+    let mut stream = BufReader::new(stream);
+    let mut context = Context::new();
+    loop {
+        let mut line = String::new();
+        stream.read_line(&mut line).await.ok().filter(|n| *n > 0)?;
+        if line == "\r\n" {
+            break;
+        }
+        if line.starts_with("trace") {
+            context += &line;
+        }
+    }
+    let status = answer(context).await;
+    let head = format!("HTTP/1.1 {status} x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+    stream.write_all(head.as_bytes()).await.ok()
+}
+
+/// What the shop does for a request.
+async fn buy(proxied: Proxied, context: Context) -> u16 {
+    let mut cart = get(&proxied.url("cart"), "/items", &context).await;
+    if cart != Some(200) {
+        cart = get(&proxied.url("cart"), "/items", &context).await;
+    }
+    if cart != Some(200) {
+        return 500;
+    }
+    match get(&proxied.url("pay"), "/charge", &context).await {
+        Some(200) => 200,
+        _ => 202,
+    }
+}
+
+/// A campaign on the three of them; the test is not given yet.
+async fn shop(hands_on: bool) -> Campaign {
+    let proxied = Proxied::default();
+    let cart = serve(async |_| 200).await;
+    let pay = serve(async |_| 200).await;
+    let asks = proxied.clone();
+    let shop = serve(move |context| {
+        let context = if hands_on { context } else { Context::new() };
+        buy(asks.clone(), context)
+    });
+    Campaign::new("checkout")
+        .service("shop", shop.await)
+        .service("cart", cart)
+        .service("pay", pay)
+        .proxied(&proxied)
+        .modes("503,reset")
+        .max_faults(2)
+}
+
+async fn can_buy(session: Session) -> Result<(), String> {
+    match get(&session.entries["shop"], "/buy", "").await {
+        Some(200 | 202) => Ok(()),
+        other => Err(format!("buying gave {other:?}")),
+    }
+}
+
+/// All that must not depend on how a campaign was run.
+fn essence(report: &Report) -> (Vec<(String, String)>, usize, bool) {
+    let findings = report.findings().iter();
+    let findings = findings.map(|it| (it.id.clone(), it.faultload.to_string()));
+    let certificate = report.certificate();
+    (
+        findings.collect(),
+        certificate.explored,
+        certificate.is_complete(),
+    )
+}
+
+#[tokio::test]
+async fn a_seeded_bug_is_found_whatever_the_number_of_jobs() {
+    let alone = shop(true).await.scenario(can_buy).run().await.unwrap();
+    assert_eq!((alone.is_solo(), alone.notes().len()), (false, 0));
+    assert!(alone.injected());
+    let [finding] = alone.findings() else {
+        panic!("{alone}");
+    };
+    assert_eq!(finding.faultload.len(), 2, "{alone}");
+    let faultload = finding.faultload.to_string();
+    assert!(
+        faultload.contains("cart GET /items =") && faultload.contains("cart GET /items #2 ="),
+        "{faultload}"
+    );
+    assert!(finding.summary.contains("buying gave Some(500)"), "{alone}");
+    let four = shop(true).await.jobs(4).scenario(can_buy).run().await;
+    let four = four.unwrap();
+    assert_eq!(four.jobs(), 4);
+    assert_eq!(essence(&four), essence(&alone));
+}
+
+#[tokio::test]
+async fn without_any_context_the_same_bug_is_found_and_it_is_said_how() {
+    let known = shop(true).await.scenario(can_buy).run().await.unwrap();
+    for jobs in [1, 4] {
+        let campaign = shop(false).await.jobs(jobs).scenario(can_buy);
+        let report = campaign.run().await.unwrap();
+        assert!(report.is_solo());
+        assert_eq!(report.jobs(), 1);
+        let said =
+            "no trace context arrives with the calls to cart, pay: one execution ran at a time";
+        assert!(report.notes()[0].starts_with(said), "{:?}", report.notes());
+        assert!(report.to_string().contains(said), "{report}");
+        assert_eq!(essence(&report), essence(&known));
+    }
+}
+
+/// A fixed address in front of a service looks like an entry of the test's;
+/// calls that lost their context must not be taken for that.
+#[tokio::test]
+async fn lost_context_is_noticed_where_proxies_have_fixed_addresses() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let listen = free.local_addr().unwrap();
+    drop(free);
+    let cart = serve(async |_| 200).await;
+    let url = format!("http://{listen}");
+    let shop = serve(move |_| {
+        let url = url.clone();
+        async move { get(&url, "/items", "").await.unwrap_or(500) }
+    });
+    let campaign = Campaign::new("checkout")
+        .service("shop", shop.await)
+        .service_at("cart", cart, listen)
+        .modes("503")
+        .scenario(can_buy);
+    let report = campaign.run().await.unwrap();
+    assert!(report.is_solo(), "{report}");
+    assert_eq!(report.findings().len(), 1, "{report}");
+}
+
+fn panic_text(report: &Report) -> Option<String> {
+    let caught = catch_unwind(AssertUnwindSafe(|| report.assert_no_findings()));
+    let payload = caught.err()?;
+    Some(payload.downcast_ref::<String>().unwrap().clone())
+}
+
+#[tokio::test]
+async fn an_assertion_shows_the_whole_report() {
+    let report = shop(true).await.scenario(can_buy).run().await.unwrap();
+    let text = panic_text(&report).expect("there is a bug");
+    for part in ["Murphy found 1 bug(s)", "Findings", "cart", "buying gave"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains('\u{1b}'), "{text}");
+    let fine = shop(true).await.except("** > cart *").scenario(can_buy);
+    assert_eq!(panic_text(&fine.run().await.unwrap()), None);
+    let nothing = shop(true).await.except("** > * *").scenario(can_buy);
+    let text = panic_text(&nothing.run().await.unwrap()).expect("nothing was tested");
+    assert!(text.contains("no fault struck"), "{text}");
+}
+
+#[tokio::test]
+async fn a_test_may_just_panic() {
+    let campaign = shop(true).await.scenario(|session| async move {
+        let status = get(&session.entries["shop"], "/buy", "").await;
+        assert!(matches!(status, Some(200 | 202)), "buying failed");
+    });
+    let report = campaign.run().await.unwrap();
+    assert_eq!(report.findings().len(), 1);
+    assert!(
+        report.findings()[0].summary.contains("buying failed"),
+        "{report}"
+    );
+}
+
+#[tokio::test]
+async fn what_cannot_be_tested_is_said_with_the_way_out() {
+    let fails = shop(true).await.scenario(async |_| Err("no luck"));
+    let text = fails.run().await.unwrap_err().to_string();
+    assert!(
+        text.contains("fails without any fault\n  | no luck\nhint:"),
+        "{text}"
+    );
+
+    let missing = Managed::new(["no-such-program-here", "{port}"]);
+    let missing = shop(true).await.managed("stock", missing).scenario(can_buy);
+    let error = missing.run().await.unwrap_err();
+    assert!(matches!(error, Error::Broken(_)), "{error}");
+    assert!(
+        error.to_string().contains("no-such-program-here"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_stuck_test_has_failed() {
+    let stuck = shop(true).await.timeout(Duration::from_millis(50));
+    let stuck = stuck.scenario(async |_| std::future::pending::<Result<(), Infallible>>().await);
+    let text = stuck.run().await.unwrap_err().to_string();
+    assert!(text.contains("did not end within 50ms"), "{text}");
+}
+
+#[tokio::test]
+async fn nothing_is_left_behind_unless_asked_for() {
+    let mine = || {
+        let prefix = format!("murphy-{}-", std::process::id());
+        let entries = std::fs::read_dir(std::env::temp_dir()).unwrap().flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.filter(|name| name.starts_with(&prefix)).count()
+    };
+    let store = std::env::temp_dir().join(format!("murphy-kept-{}", std::process::id()));
+    let kept = shop(true).await.store(&store).scenario(can_buy);
+    kept.run().await.unwrap();
+    let names: Vec<_> = std::fs::read_dir(&store).unwrap().flatten().collect();
+    assert!(!names.is_empty());
+    let opened = murphy::campaign::store::Store::open_existing(&store).unwrap();
+    let ended = opened.unwrap().last_ended("checkout").unwrap();
+    assert!(ended.is_some());
+    std::fs::remove_dir_all(&store).unwrap();
+    // Other tests of this process may be running meanwhile, each with its own.
+    let campaign = shop(true).await.scenario(can_buy);
+    campaign.run().await.unwrap();
+    tokio::time::timeout(Duration::from_secs(30), async {
+        while mine() > 0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await
+    .expect("directories of campaigns that have ended");
+}
