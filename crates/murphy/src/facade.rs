@@ -81,8 +81,8 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// #                 let context: String = context.map(|line| format!("{line}\r\n")).collect();
 /// #                 let status = match cart {
 /// #                     Some(proxied) => match get(&proxied.url("cart"), &context).await {
-/// #                         0 => 500,
-/// #                         status => status,
+/// #                         200 => 200,
+/// #                         _ => 500,
 /// #                     },
 /// #                     None => 200,
 /// #                 };
@@ -115,7 +115,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 ///     .await
 ///     .unwrap();
 ///
-/// // This shop answers as its cart does.
+/// // This shop fails where its cart does.
 /// assert_eq!(report.findings().len(), 1);
 /// assert!(report.certificate().is_complete());
 /// println!("{report}");

@@ -35,12 +35,12 @@ impl<'t> Table<'t> {
         }
         writeln!(out)?;
         for (name, row) in names.iter().zip(self.rows) {
-            write!(out, "  {name:first$}  {:>5}", row.calls)?;
+            let mut line = format!("  {name:first$}  {:>5}", row.calls);
             for (column, cell) in self.columns.iter().zip(&row.cells) {
                 let width = column.chars().count();
-                write!(out, "  {:^width$}", sign(*cell))?;
+                line += &format!("  {:^width$}", sign(*cell));
             }
-            writeln!(out)?;
+            writeln!(out, "{}", line.trim_end())?;
         }
         writeln!(
             out,
