@@ -165,7 +165,7 @@ impl Execution {
         Recorded {
             execution: self.id,
             trace: Trace::new(calls.calls.iter().map(Seen::call).collect()),
-            details: calls.calls.iter().map(|call| call.detail.clone()).collect(),
+            details: calls.calls.iter().map(|call| call.detail).collect(),
             requests: calls.requests.clone(),
             quiet,
         }
