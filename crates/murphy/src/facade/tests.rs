@@ -21,7 +21,7 @@ async fn what_makes_no_sense_is_refused_with_the_way_out() {
         (fit().service("cart", "x"), "two services called `cart`"),
         (fit().jobs(0), "`jobs` is 0"),
         (fit().modes("503,resett"), "did you mean `reset`?"),
-        (fit().only("cart"), "cannot read this"),
+        (fit().only("** >"), "cannot read this"),
         (fit().oracle("no-case", "warn"), "did you mean `no-cause`?"),
         (fit().carriers("b4"), "no carrier is called `b4`"),
     ];
