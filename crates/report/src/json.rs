@@ -121,16 +121,33 @@ struct FindingObject<'s> {
     seen: usize,
     also: Vec<Vec<String>>,
     replay: Option<String>,
+    known: Option<KnownObject<'s>>,
+}
+
+/// What the baseline says of a finding: null where it does not know it. One
+/// that has expired has no reason to stay, and fails the build again.
+#[derive(Serialize)]
+struct KnownObject<'s> {
+    reason: Option<&'s str>,
+    expired: bool,
+}
+
+impl<'s> KnownObject<'s> {
+    fn of(id: &str, summary: &'s Summary) -> Option<Self> {
+        let reason = summary.excuse(id);
+        let known = summary.known.as_ref()?;
+        let expired = known.expired.iter().any(|expired| expired == id);
+        (reason.is_some() || expired).then_some(KnownObject { reason, expired })
+    }
 }
 
 fn findings(summary: &Summary) -> Vec<FindingObject<'_>> {
-    let replay = summary.replay_command.as_deref();
     let findings = summary.findings.iter();
-    findings.map(|f| FindingObject::new(f, replay)).collect()
+    findings.map(|f| FindingObject::new(f, summary)).collect()
 }
 
 impl<'s> FindingObject<'s> {
-    fn new(finding: &'s Finding, replay: Option<&str>) -> Self {
+    fn new(finding: &'s Finding, summary: &'s Summary) -> Self {
         FindingObject {
             id: &finding.id,
             severity: finding.severity.name(),
@@ -142,7 +159,8 @@ impl<'s> FindingObject<'s> {
             execution: finding.execution,
             seen: finding.seen,
             also: finding.also.iter().map(fault_texts).collect(),
-            replay: replay.map(|command| format!("{command} {}", finding.id)),
+            replay: summary.replay(finding),
+            known: KnownObject::of(&finding.id, summary),
         }
     }
 }

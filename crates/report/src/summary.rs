@@ -43,6 +43,8 @@ pub struct Summary {
     pub cases: Vec<Case>,
     /// What a baseline says of the findings, if there is one.
     pub known: Option<Known>,
+    /// What does not tell calls apart, because it is never the same.
+    pub masked: Vec<String>,
 }
 
 impl Summary {
@@ -112,5 +114,48 @@ impl Timing {
             true => executions as f64 / seconds,
             false => 0.0,
         }
+    }
+}
+
+/// Nothing was done and nothing found; tests add what they are about.
+#[cfg(test)]
+pub(crate) fn empty() -> Summary {
+    Summary {
+        scenario: String::new(),
+        about: String::new(),
+        strategy: "tree",
+        modes: Vec::new(),
+        seed: 0,
+        certificate: Certificate {
+            points: 0,
+            conditional: 0,
+            space: 1_u32.into(),
+            explored: 0,
+            considered: 0,
+            pruned: BTreeMap::new(),
+            skips: None,
+            not_exercised: 0,
+            speculative: 0,
+            bound: None,
+            incomplete: None,
+            assumptions: Vec::new(),
+            flags: Vec::new(),
+            audit: None,
+        },
+        reasons: BTreeMap::new(),
+        findings: Vec::new(),
+        failed_executions: 0,
+        reference: Trace::default(),
+        points: Vec::new(),
+        timing: Timing {
+            total: Duration::ZERO,
+            reference: Duration::ZERO,
+        },
+        profile: Vec::new(),
+        explain_command: String::new(),
+        replay_command: None,
+        cases: Vec::new(),
+        known: None,
+        masked: Vec::new(),
     }
 }

@@ -145,6 +145,7 @@ fn summary() -> Summary {
             expired: Vec::new(),
             stale: vec!["M-cc0003".to_owned()],
         }),
+        masked: Vec::new(),
     }
 }
 

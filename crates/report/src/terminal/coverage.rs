@@ -18,6 +18,7 @@ pub(super) fn write(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> 
     explored(summary, out)?;
     skipped(summary, out)?;
     certificate(&summary.certificate, out)?;
+    masked(&summary.masked, out)?;
     flags(&summary.certificate.flags, labels, out)?;
     match &summary.certificate.audit {
         Some(result) => audit(result, out),
@@ -99,6 +100,15 @@ fn skipped(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         )?;
     }
     Ok(())
+}
+
+/// What does not tell calls apart, because it is never the same.
+fn masked(masked: &[String], out: &mut dyn Write) -> io::Result<()> {
+    if masked.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nLeft out when calls are told apart:")?;
+    masked.iter().try_for_each(|line| writeln!(out, "  {line}"))
 }
 
 fn certificate(certificate: &Certificate, out: &mut dyn Write) -> io::Result<()> {

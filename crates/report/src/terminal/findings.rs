@@ -31,23 +31,81 @@ pub(super) fn write(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> 
         }
         write_finding(finding, summary, labels, out)?;
     }
+    stale(summary, out)?;
     writeln!(out)?;
     coverage::took(summary, out)?;
     let executions = counted(summary.certificate.explored, "execution");
-    writeln!(out, "{} in {executions}", tally(&summary.findings))
+    writeln!(out, "{} in {executions}", tally(summary))
 }
 
-fn tally(findings: &[Finding]) -> String {
-    let of = |severity| findings.iter().filter(|f| f.severity == severity).count();
-    let (failures, warnings) = (of(Severity::Fail), of(Severity::Warn));
-    let failures = match failures {
-        0 => format!("{GOOD}No findings{GOOD:#}"),
-        n => format!("{BAD}{}{BAD:#}", counted(n, "finding")),
+/// How many there are, as in `2 findings (1 known), 1 warning`.
+fn tally(summary: &Summary) -> String {
+    let failures = match count(summary, Severity::Fail) {
+        (0, _) => format!("{GOOD}No findings{GOOD:#}"),
+        (all, known) => {
+            // What may stay is no alarm.
+            let style = if all == known { CAREFUL } else { BAD };
+            let text = counted(all, "finding");
+            format!("{style}{text}{style:#}{}", known_part(known))
+        }
     };
-    match warnings {
-        0 => failures,
-        n => format!("{failures}, {CAREFUL}{}{CAREFUL:#}", counted(n, "warning")),
+    match count(summary, Severity::Warn) {
+        (0, _) => failures,
+        (all, known) => {
+            let text = counted(all, "warning");
+            format!(
+                "{failures}, {CAREFUL}{text}{CAREFUL:#}{}",
+                known_part(known)
+            )
+        }
     }
+}
+
+/// All findings of a severity, and those of them that the baseline knows.
+fn count(summary: &Summary, severity: Severity) -> (usize, usize) {
+    let findings = summary.findings.iter();
+    let all: Vec<&Finding> = findings.filter(|f| f.severity == severity).collect();
+    let known = all.iter().filter(|f| summary.excuse(&f.id).is_some());
+    (all.len(), known.count())
+}
+
+fn known_part(known: usize) -> String {
+    match known {
+        0 => String::new(),
+        known => format!(" ({} known)", grouped(known)),
+    }
+}
+
+/// What the baseline says of a finding.
+fn known(finding: &Finding, summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let Some(known) = &summary.known else {
+        return Ok(());
+    };
+    let file = &known.file;
+    match summary.excuse(&finding.id) {
+        Some(reason) => writeln!(out, "    known: {reason} ({file})"),
+        None if known.expired.contains(&finding.id) => {
+            writeln!(
+                out,
+                "    {CAREFUL}known, but no longer excused: its entry in {file} has expired{CAREFUL:#}"
+            )
+        }
+        None => Ok(()),
+    }
+}
+
+/// Entries of the baseline that can go.
+fn stale(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let known = summary.known.as_ref();
+    let Some(known) = known.filter(|known| !known.stale.is_empty()) else {
+        return Ok(());
+    };
+    let ids = known.stale.join(", ");
+    writeln!(
+        out,
+        "\nNot found any more, and to be taken out of {}: {ids}",
+        known.file
+    )
 }
 
 fn write_finding(
@@ -57,6 +115,7 @@ fn write_finding(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     bug(finding, labels, out)?;
+    known(finding, summary, out)?;
     if let Some(command) = &summary.replay_command {
         writeln!(out, "    {QUIET}replay: {command} {}{QUIET:#}", finding.id)?;
     }
@@ -222,6 +281,7 @@ mod tests {
 
     use super::super::style;
     use super::*;
+    use crate::{Known, summary};
 
     const CART: &str = "shop GET / > cart GET /";
     const STOCK: &str = "shop GET / > cart GET / > stock GET /";
@@ -306,16 +366,63 @@ mod tests {
         assert_eq!(style::plain(&out), expected);
     }
 
+    fn summary(severities: &[Severity], known: Option<Known>) -> Summary {
+        let ids = ["M-000001", "M-000002", "M-000003"];
+        let finding = |(severity, id): (&Severity, &str)| Finding {
+            id: id.to_owned(),
+            ..inversion(*severity)
+        };
+        Summary {
+            findings: severities.iter().zip(ids).map(finding).collect(),
+            known,
+            ..summary::empty()
+        }
+    }
+
+    fn knowing(ids: &[&str]) -> Option<Known> {
+        let reasons = ids
+            .iter()
+            .map(|id| ((*id).to_owned(), "until v2".to_owned()));
+        Some(Known {
+            file: "base.toml".to_owned(),
+            reasons: reasons.collect(),
+            expired: vec!["M-000002".to_owned()],
+            stale: vec!["M-000009".to_owned()],
+        })
+    }
+
     #[test]
-    fn the_last_line_tells_failures_from_warnings() {
-        let of = |severities: &[Severity]| {
-            let findings: Vec<Finding> = severities.iter().copied().map(inversion).collect();
-            style::plain(tally(&findings).as_bytes())
+    fn the_last_line_tells_failures_from_warnings_and_what_is_known() {
+        let of = |severities: &[Severity], known: &[&str]| {
+            let text = tally(&summary(severities, knowing(known)));
+            style::plain(text.as_bytes())
         };
         use Severity::{Fail, Warn};
-        assert_eq!(of(&[]), "No findings");
-        assert_eq!(of(&[Fail]), "1 finding");
-        assert_eq!(of(&[Fail, Fail, Warn]), "2 findings, 1 warning");
-        assert_eq!(of(&[Warn, Warn]), "No findings, 2 warnings");
+        assert_eq!(of(&[], &[]), "No findings");
+        assert_eq!(of(&[Fail], &[]), "1 finding");
+        assert_eq!(of(&[Fail, Fail, Warn], &[]), "2 findings, 1 warning");
+        assert_eq!(of(&[Warn, Warn], &[]), "No findings, 2 warnings");
+        assert_eq!(of(&[Fail], &["M-000001"]), "1 finding (1 known)");
+        assert_eq!(
+            of(&[Fail, Fail, Warn], &["M-000002", "M-000003"]),
+            "2 findings (1 known), 1 warning (1 known)"
+        );
+    }
+
+    #[test]
+    fn a_finding_tells_what_the_baseline_says_of_it() {
+        use Severity::Fail;
+        let mut out = Vec::new();
+        let summary = summary(&[Fail, Fail, Fail], knowing(&["M-000001"]));
+        for finding in &summary.findings {
+            known(finding, &summary, &mut out).unwrap();
+        }
+        stale(&summary, &mut out).unwrap();
+        let expected = "    known: until v2 (base.toml)
+    known, but no longer excused: its entry in base.toml has expired
+
+Not found any more, and to be taken out of base.toml: M-000009
+";
+        assert_eq!(style::plain(&out), expected);
     }
 }
