@@ -25,6 +25,7 @@ use crate::redacted::redacted;
 use crate::reference::{self, Chosen, Refused};
 use crate::searcher::Searcher;
 use crate::settings::Settings;
+use crate::since;
 use crate::stop::{Hurry, Stopping};
 use crate::world::{BrokenWorld, World};
 
@@ -32,13 +33,14 @@ use crate::world::{BrokenWorld, World};
 /// again.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
-    /// Its name.
+    /// The name of the campaign that goes on; none where what is remembered
+    /// is another campaign's.
     pub campaign: Option<String>,
     /// How calls were told apart, if that was settled.
-    pub identity: Option<Identity>,
-    /// The reference execution, if there was one.
-    pub reference: Option<Observed>,
-    /// Executions by what was to fail.
+    pub chosen: Option<Chosen>,
+    /// Executions by what was to fail. The one without faults is the
+    /// reference, its calls named as it was settled; it counts only together
+    /// with that.
     pub executions: HashMap<Faultload, Observed>,
 }
 
@@ -148,6 +150,8 @@ struct Run<'r, W> {
 /// What is known once the references have been run.
 struct Judged {
     reference: Observed,
+    /// Whether the reference was made by an earlier run of this campaign.
+    is_kept: bool,
     chosen: Chosen,
     judge: Judge,
 }
@@ -173,13 +177,11 @@ impl<'r, W: World> Run<'r, W> {
     /// Runs the references, or takes them from memory; settles how calls are
     /// told apart.
     async fn reference(&mut self) -> Result<Arc<Identity>, Failed> {
-        let remembered = self
-            .memory
-            .identity
-            .take()
-            .zip(self.memory.reference.take());
+        let reference = self.memory.executions.remove(&Faultload::none());
+        let remembered = reference.zip(self.memory.chosen.take());
+        let is_kept = remembered.is_some() && self.memory.campaign.is_some();
         let (observed, chosen) = match remembered {
-            Some((identity, observed)) => (observed, Chosen::remembered(identity)),
+            Some(remembered) => remembered,
             None => reference::run(self.world, self.settings, self.sink).await?,
         };
         self.sink.note(&Event::IdentityChosen {
@@ -190,6 +192,7 @@ impl<'r, W: World> Run<'r, W> {
         self.judged = Some(Judged {
             judge: Judge::new(self.settings, &observed),
             reference: observed,
+            is_kept,
             chosen,
         });
         Ok(identity)
@@ -212,9 +215,9 @@ impl<'r, W: World> Run<'r, W> {
             while let Some(worker) = free.pop() {
                 match self.searcher.strategy().next() {
                     Step::Try(ticket, faultload) => match self.recall(&faultload) {
-                        Some(observed) => {
+                        Some((observed, stored)) => {
                             free.push(worker);
-                            self.take_in(ticket, observed, true);
+                            self.take_in(ticket, observed, stored);
                         }
                         None => running.push(start(world, worker, ticket, faultload, identity)),
                     },
@@ -245,14 +248,16 @@ impl<'r, W: World> Run<'r, W> {
         }
     }
 
-    /// The execution under this faultload, if it was made already.
-    fn recall(&mut self, faultload: &Faultload) -> Option<Observed> {
+    /// The execution under this faultload, if it was made already, and whether
+    /// an earlier run of this campaign made it.
+    fn recall(&mut self, faultload: &Faultload) -> Option<(Observed, bool)> {
         if faultload.is_empty() {
-            return Some(self.judged().reference.clone());
+            let judged = self.judged();
+            return Some((judged.reference.clone(), judged.is_kept));
         }
         let observed = self.memory.executions.remove(faultload)?;
         self.remembered += 1;
-        Some(observed)
+        Some((observed, self.memory.campaign.is_some()))
     }
 
     fn judged(&mut self) -> &mut Judged {
@@ -303,11 +308,15 @@ impl<'r, W: World> Run<'r, W> {
         Ok(certificate)
     }
 
-    fn outcome(self, certificate: Certificate, took: Duration) -> Outcome {
+    fn outcome(self, mut certificate: Certificate, took: Duration) -> Outcome {
+        if self.remembered > 0 && self.memory.campaign.is_none() {
+            certificate.assumptions.push(since::ASSUMPTION.to_owned());
+        }
         let Judged {
             reference,
             chosen,
             judge,
+            ..
         } = self.judged.expect("nothing ends before the reference");
         let (findings, profile, cases) = judge.verdict();
         self.sink.note(&Event::Ended {

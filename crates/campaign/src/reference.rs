@@ -25,7 +25,8 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    pub(crate) fn remembered(identity: Identity) -> Self {
+    /// This identity, with nothing left out of it.
+    pub fn exactly(identity: Identity) -> Self {
         Chosen {
             identity,
             masked: Vec::new(),
@@ -114,7 +115,7 @@ fn settle(
         (choice, _) => {
             let traces: Vec<_> = references.iter().map(|(o, _)| &o.execution.trace).collect();
             stable::check(&traces).map_err(refused)?;
-            (Chosen::remembered(choice.start().clone()), None)
+            (Chosen::exactly(choice.start().clone()), None)
         }
     };
     let mut references = references.into_iter();

@@ -11,6 +11,9 @@ use std::sync::Arc;
 
 use murphy_model::{Call, CallId, Faultload, Observed, Point, Reply, Trace};
 
+/// What a campaign relies on that took executions of the last one.
+pub(crate) const ASSUMPTION: &str = "what was not run again would go as in the last campaign: services that did not change still do the same";
+
 /// The versions of services, as far as they are known.
 pub type Versions = BTreeMap<String, String>;
 
@@ -28,14 +31,17 @@ pub struct Past {
 /// The services that are not what they were.
 pub fn changed(past: &Past, versions: &Versions, reference: &Trace) -> BTreeSet<Arc<str>> {
     let (before, now) = (behaviours(&past.reference), behaviours(reference));
-    let services = before.keys().chain(now.keys()).copied();
-    let differs = |service: &&Arc<str>| {
+    let seen = before.keys().chain(now.keys()).map(|it| Arc::clone(it));
+    // Some services are at work only after a failure.
+    let told = past.versions.keys().chain(versions.keys());
+    let services = seen.chain(told.map(|name| Arc::from(name.as_str())));
+    let differs = |service: &Arc<str>| {
         let name: &str = service;
         // Of a service without a version nothing is known but what it does.
         let version = versions.get(name) != past.versions.get(name);
-        version || before.get(*service) != now.get(*service)
+        version || before.get(service) != now.get(service)
     };
-    services.filter(differs).cloned().collect()
+    services.filter(differs).collect()
 }
 
 /// The executions of the past in which none of these services was at work.
@@ -93,9 +99,12 @@ mod tests {
         frames.fold(entry, |point, frame| point.child(frame))
     }
 
-    /// Calls in order, each as its path, its parent and the fault that hit it.
-    fn trace(calls: &[(&[&str], Option<u32>, Option<Mode>)]) -> Trace {
-        let call = |(at, (path, parent, mode)): (usize, &(&[&str], Option<u32>, Option<Mode>))| {
+    /// A call: its path, its parent and the fault that hit it.
+    type Made<'c> = (&'c [&'c str], Option<u32>, Option<Mode>);
+
+    /// Calls in order.
+    fn trace(calls: &[Made<'_>]) -> Trace {
+        let call = |(at, (path, parent, mode)): (usize, &Made<'_>)| {
             let point = point(path);
             Call {
                 injected: mode.map(|mode| Fault::at(point.clone(), mode)),
@@ -154,6 +163,16 @@ mod tests {
         // The one execution kept the call from ever reaching the cart.
         assert_eq!(unaffected(past.clone(), &changed).len(), 1);
         assert_eq!(unaffected(past, &BTreeSet::from(["shop".into()])).len(), 0);
+    }
+
+    #[test]
+    fn a_service_that_is_at_work_only_after_failures_can_change_too() {
+        let mut past = past();
+        past.versions.insert("top".to_owned(), "1".to_owned());
+        let mut versions = past.versions.clone();
+        versions.insert("top".to_owned(), "2".to_owned());
+        let changed = changed(&past, &versions, &past.reference);
+        assert_eq!(changed, BTreeSet::from(["top".into()]));
     }
 
     #[test]

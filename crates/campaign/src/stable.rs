@@ -109,7 +109,7 @@ pub(crate) fn most_precise(
     start: &Identity,
     references: &[&Recorded],
 ) -> Result<(Chosen, Trace), Vec<Varies>> {
-    let mut chosen = Chosen::remembered(start.clone());
+    let mut chosen = Chosen::exactly(start.clone());
     let mut refused = match attempt(&chosen.identity, references) {
         Ok(trace) => return Ok((chosen, trace)),
         Err(varies) => varies,

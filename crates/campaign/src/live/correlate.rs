@@ -95,9 +95,19 @@ impl LiveWorld {
             let everything = self.look(true).await?;
             found.late = found.late.max(late(&everything));
             found.lost = lost(&as_started, &everything);
+            if !found.lost.is_empty() && !self.is_always(&everything).await? {
+                found.lost.clear();
+            }
             found.lost.extend(mistaken(&as_started, fixed));
         }
         Ok(found)
+    }
+
+    /// Whether the scenario makes these calls another time: one that does not
+    /// proves nothing about context, and is refused later.
+    async fn is_always(&self, seen: &Observed) -> Result<bool, BrokenWorld> {
+        let again = self.look(true).await?;
+        Ok(lost(seen, &again).is_empty() && lost(&again, seen).is_empty())
     }
 
     async fn look(&self, solo: bool) -> Result<Observed, BrokenWorld> {

@@ -22,6 +22,7 @@ use super::spec::{Health, ManagedSpec, ServiceSpec, Source, SystemSpec};
 use super::template::{Place, Places, expand};
 use super::wiring::Wiring;
 use crate::BrokenWorld;
+use murphy_report::shell::quoted;
 
 /// How many lines of a log are shown with an error.
 const LINES_SHOWN: usize = 20;
@@ -345,7 +346,8 @@ impl Managed {
 
     fn ended_early(&self, exit: &str) -> BrokenWorld {
         let message = format!("service `{}` ended before it was up: {exit}", self.name);
-        let command = self.spec.command.join(" ");
+        let command = self.spec.command.iter().map(|word| quoted(word));
+        let command = command.collect::<Vec<_>>().join(" ");
         broken(message)
             .hint(format!("try it by hand: `{command}`"))
             .printed(&self.name, self.log.tail(LINES_SHOWN))

@@ -68,7 +68,8 @@ pub struct PastCampaign {
     pub identity: Option<Identity>,
     /// The executions without faults that came first.
     pub references: Vec<Observed>,
-    /// The executions by what was to fail.
+    /// The executions by what was to fail; the one without faults is the
+    /// reference, its calls named as it was settled.
     pub executions: HashMap<Faultload, Observed>,
 }
 
@@ -111,8 +112,9 @@ impl Store {
         self.entry(self.key(campaign)?)
     }
 
-    /// The executions under faults that are in the file, by what was to fail;
-    /// of several under one faultload the first.
+    /// The executions that are in the file, by what was to fail; of several
+    /// under one faultload the first. Without faults there is the reference as
+    /// the search learnt it, its calls named as it was settled.
     pub fn executions(
         &self,
         campaign: &CampaignId,
@@ -126,7 +128,8 @@ impl Store {
         Ok(by_faultload)
     }
 
-    /// The reference executions, in the order they were made.
+    /// The reference executions, in the order they were made, their calls
+    /// named as before anything was settled.
     pub fn references(&self, campaign: &CampaignId) -> Result<Vec<Observed>, StoreError> {
         self.observed(self.key(campaign)?, "reference")
     }
