@@ -33,7 +33,7 @@ Start here:
 
 Exit codes: 0 no findings, 1 findings, 2 usage or configuration, 3 the scenario fails without
 faults or is not stable, 4 nothing was injected, 5 not complete (with --require-complete),
-70 internal error, 130 interrupted";
+70 internal error, 130 interrupted, 143 terminated";
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
@@ -124,6 +124,9 @@ pub(crate) struct ExplainArgs {
 
     /// The faultload to explain, such as "** > cart GET /cart = 503".
     pub(crate) faultload: String,
+
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
 
     #[command(flatten)]
     pub(crate) system: SystemArgs,

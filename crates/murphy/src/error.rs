@@ -4,10 +4,11 @@
 //! not work even without faults, or Murphy itself failed. A finding is none of
 //! these; it is a result.
 
+use murphy_campaign::store::StoreError;
 use murphy_campaign::{BrokenWorld, Failed, Refused, Varies};
 
 use crate::usage::Usage;
-use crate::{exit, output};
+use crate::{exit, output, runtime};
 
 /// Why a command gave no result.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub(crate) enum Error {
     Reference {
         /// What it complained about.
         complaint: String,
+        /// What it printed, and the services with it.
+        output: Option<String>,
         /// The way out.
         hint: String,
     },
@@ -36,11 +39,13 @@ pub(crate) enum Error {
         passed: usize,
         /// What it complained about.
         complaint: String,
+        /// What it printed, and the services with it.
+        output: Option<String>,
     },
     /// The system under test cannot be run.
     Broken(BrokenWorld),
     /// What campaigns are kept in does not work.
-    Store(String),
+    Store(StoreError),
     /// Told to stop at once.
     Interrupted,
     /// Murphy failed.
@@ -53,9 +58,13 @@ impl Error {
         let (text, code) = match self {
             Error::Config(problems) => return report_config(problems),
             Error::Usage(usage) => (usage.to_string(), exit::USAGE),
-            Error::Reference { complaint, hint } => {
-                let text =
-                    format!("the scenario fails without any fault\n  | {complaint}\nhint: {hint}");
+            Error::Reference {
+                complaint,
+                output,
+                hint,
+            } => {
+                let why = why_it_failed(complaint, output.as_deref());
+                let text = format!("the scenario fails without any fault\n{why}hint: {hint}");
                 (text, exit::REFERENCE_FAILED)
             }
             Error::Unstable { varies, hint } => {
@@ -65,23 +74,52 @@ impl Error {
                 );
                 (text, exit::REFERENCE_FAILED)
             }
-            Error::Flaky { passed, complaint } => {
+            Error::Flaky {
+                passed,
+                complaint,
+                output,
+            } => {
+                let why = why_it_failed(complaint, output.as_deref());
+                let times = match passed {
+                    1 => "once".to_owned(),
+                    times => format!("{times} times"),
+                };
                 let text = format!(
-                    "the scenario is flaky: without any fault it passed {passed} times and then failed\n  | {complaint}\nhint: make it pass every time first: faults tell nothing about a test that fails by chance"
+                    "the scenario is flaky: without any fault it passed {times} and then failed\n{why}hint: make it pass every time first: faults tell nothing about a test that fails by chance"
                 );
                 (text, exit::REFERENCE_FAILED)
             }
             Error::Broken(broken) => (broken_text(broken), exit::REFERENCE_FAILED),
-            Error::Store(why) => (why.clone(), exit::USAGE),
+            Error::Store(error) => (format!("{error}\nhint: {}", error.hint()), exit::USAGE),
             Error::Interrupted => (
                 "stopped before there was a result".to_owned(),
-                exit::INTERRUPTED,
+                runtime::code_of_signal(),
             ),
             Error::Internal(error) => (format!("{error:#}"), exit::INTERNAL),
         };
         complain(text);
         code
     }
+}
+
+/// More than this is looked for where it was printed.
+const MOST_LINES: usize = 20;
+
+/// What a scenario complained about, and the end of what was printed unless
+/// that has been said already.
+fn why_it_failed(complaint: &str, output: Option<&str>) -> String {
+    let mut text: String = complaint.lines().map(quoted_line).collect();
+    let lines: Vec<&str> = output.unwrap_or_default().trim().lines().collect();
+    if lines.iter().any(|line| !complaint.contains(line.trim())) {
+        text += "  -- what was printed last:\n";
+        let last = &lines[lines.len().saturating_sub(MOST_LINES)..];
+        text.extend(last.iter().copied().map(quoted_line));
+    }
+    text
+}
+
+fn quoted_line(line: &str) -> String {
+    format!("  | {line}\n")
 }
 
 fn broken_text(broken: &BrokenWorld) -> String {
@@ -102,13 +140,21 @@ impl Error {
     /// Why a campaign gave no result; `hint` for a scenario that fails.
     pub(crate) fn of_campaign(failed: Failed, hint: &str) -> Self {
         match failed {
-            Failed::Refused(Refused::Fails { complaint, .. }) => Error::Reference {
+            Failed::Refused(Refused::Fails { complaint, output }) => Error::Reference {
                 complaint,
+                output,
                 hint: hint.to_owned(),
             },
             Failed::Refused(Refused::Flaky {
-                passed, complaint, ..
-            }) => Error::Flaky { passed, complaint },
+                passed,
+                complaint,
+                output,
+                ..
+            }) => Error::Flaky {
+                passed,
+                complaint,
+                output,
+            },
             Failed::Refused(Refused::Unstable { varies }) => Error::Unstable {
                 varies: varies.iter().map(Varies::to_string).collect(),
                 hint: UNSTABLE.to_owned(),
@@ -147,6 +193,12 @@ impl From<Usage> for Error {
     }
 }
 
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        Error::Store(error)
+    }
+}
+
 impl From<BrokenWorld> for Error {
     fn from(broken: BrokenWorld) -> Self {
         Error::Broken(broken)
@@ -156,5 +208,24 @@ impl From<BrokenWorld> for Error {
 impl From<anyhow::Error> for Error {
     fn from(error: anyhow::Error) -> Self {
         Error::Internal(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::why_it_failed;
+
+    #[test]
+    fn what_was_printed_is_shown_once() {
+        let said = "exit code 1: no cart";
+        let alone = "  | exit code 1: no cart\n";
+        assert_eq!(why_it_failed(said, None), alone);
+        assert_eq!(why_it_failed(said, Some("no cart\n")), alone);
+        let more = why_it_failed(said, Some("\nlooking\nno cart\n"));
+        let shown = "  -- what was printed last:\n  | looking\n  | no cart\n";
+        assert_eq!(more, format!("{alone}{shown}"));
+        let long: String = (1..=30).map(|n| format!("line {n}\n")).collect();
+        let shown = why_it_failed(said, Some(&long));
+        assert!(!shown.contains("line 10\n") && shown.contains("line 11\n"));
     }
 }

@@ -1,8 +1,9 @@
 //! Exit codes: the part of the outcome that scripts see.
 //!
 //! A stable contract. Where several apply, the first of this order wins:
-//! [`USAGE`], [`REFERENCE_FAILED`], [`FINDINGS`], [`NOTHING_INJECTED`],
-//! [`INCOMPLETE`], [`OK`].
+//! [`INTERRUPTED`] and [`TERMINATED`], [`INTERNAL`], [`USAGE`],
+//! [`REFERENCE_FAILED`], [`FINDINGS`], [`NOTHING_INJECTED`], [`INCOMPLETE`],
+//! [`OK`].
 
 /// No findings.
 pub(crate) const OK: u8 = 0;
@@ -13,7 +14,10 @@ pub(crate) const FINDINGS: u8 = 1;
 /// What was asked for makes no sense: arguments or configuration.
 pub(crate) const USAGE: u8 = 2;
 
-/// The scenario fails without any fault.
+/// There is nothing to compare with: the scenario fails without any fault, is
+/// not stable, or cannot be run at all because a service is down, a port is
+/// taken or a command is not found. These show only when something is run, so
+/// they say nothing against the arguments or the file.
 pub(crate) const REFERENCE_FAILED: u8 = 3;
 
 /// There is nothing to inject, or no planned fault struck: nothing was tested.
@@ -25,14 +29,18 @@ pub(crate) const INCOMPLETE: u8 = 5;
 /// A bug of Murphy (`EX_SOFTWARE` of sysexits.h).
 pub(crate) const INTERNAL: u8 = 70;
 
-/// Stopped by SIGINT before there was a result (128 + 2, as shells do).
+/// Stopped by SIGINT, with or without a result (128 + 2, as shells do).
 pub(crate) const INTERRUPTED: u8 = 130;
+
+/// Stopped by SIGTERM, with or without a result (128 + 15).
+pub(crate) const TERMINATED: u8 = 143;
 
 /// The code of several scenarios together: the first that applies to any of
 /// them, in the order above.
 pub(crate) fn worst(codes: &[u8]) -> u8 {
     let order = [
         INTERRUPTED,
+        TERMINATED,
         INTERNAL,
         USAGE,
         REFERENCE_FAILED,

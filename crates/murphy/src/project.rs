@@ -245,12 +245,13 @@ impl Project {
         Ok((world, correlation))
     }
 
-    /// The versions of the services, as far as they can be told.
-    pub(crate) fn versions(&self) -> murphy_campaign::since::Versions {
+    /// The versions of the services, as far as they can be told; `own` are the
+    /// files that Murphy writes.
+    pub(crate) fn versions(&self, own: &[PathBuf]) -> murphy_campaign::since::Versions {
         let services = self.config.system.services.iter();
         let version = |service: &ServiceSpec| {
             let digest = match &service.source {
-                Source::Managed(managed) => crate::versions::of(managed),
+                Source::Managed(managed) => crate::versions::of(managed, own),
                 Source::Running { .. } => return None,
             };
             Some((service.name.clone(), digest))

@@ -125,16 +125,21 @@ impl Reports {
         wanted.map(|(_, path)| create(path)).transpose()
     }
 
+    /// All files.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.0.iter().map(|(_, path)| path.as_path())
+    }
+
     fn write(&self, summary: &Summary) -> Result<(), Error> {
         for (format, path) in &self.0 {
-            let mut write: Box<dyn FnMut(&mut dyn Write) -> io::Result<()>> = match *format {
-                "json" => Box::new(|out| json::write(summary, out)),
-                "junit" => Box::new(|out| junit::write(summary, out)),
-                "markdown" => Box::new(|out| markdown::write(summary, out)),
+            let write: fn(&Summary, &mut dyn Write) -> io::Result<()> = match *format {
+                "json" => json::write,
+                "junit" => junit::write,
+                "markdown" => markdown::write,
                 _ => continue,
             };
             let mut file = create(path)?;
-            let written = write(&mut file).and_then(|()| file.flush());
+            let written = write(summary, &mut file).and_then(|()| file.flush());
             written.map_err(|error| cannot_write(path, error))?;
         }
         Ok(())
@@ -176,7 +181,6 @@ fn report(word: &str) -> Result<(&'static str, PathBuf), Usage> {
 /// Writes the result to stdout and to the files.
 pub(crate) fn write(
     summary: &Summary,
-    masked: &[String],
     replays: &[PathBuf],
     format: Format,
     reports: &Reports,
@@ -185,7 +189,6 @@ pub(crate) fn write(
         Format::Json => json::write(summary, out),
         Format::Human => {
             terminal::write(summary, out)?;
-            write_masked(masked, out)?;
             write_replays(replays, out)
         }
     })?;
@@ -201,13 +204,4 @@ fn write_replays(replays: &[PathBuf], out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "Replay files: {}", folder.display())
         }
     }
-}
-
-/// What does not tell calls apart, because it is never the same.
-fn write_masked(masked: &[String], out: &mut dyn Write) -> io::Result<()> {
-    if masked.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "Left out when calls are told apart:")?;
-    masked.iter().try_for_each(|line| writeln!(out, "  {line}"))
 }

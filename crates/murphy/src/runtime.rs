@@ -4,18 +4,29 @@
 //! finish, the second stops at once. Either way everything is cleaned up,
 //! because what must be is owned by what is dropped here.
 
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+
 use murphy_campaign::{Event, Failed, Hurry, Memory, Outcome, Settings, Sink, Stopper, World, run};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::error::Error;
-use crate::output;
+use crate::{exit, output};
 
-/// Does something asynchronous on a runtime of its own.
+/// Does something asynchronous on a runtime of its own. A signal stops it at
+/// once, unless a campaign is under way, which has its own way of stopping.
 pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|error| anyhow::Error::new(error).context("cannot start threads"))?;
-    Ok(runtime.block_on(work))
+    runtime.block_on(async {
+        let mut signals = Signals::listen();
+        tokio::select! {
+            biased;
+            done = work => Ok(done),
+            () = signals.outside_campaigns() => Err(Error::Interrupted),
+        }
+    })
 }
 
 /// Runs a campaign; signals stop it. Says whether one did.
@@ -25,25 +36,21 @@ pub(crate) async fn campaign<W: World>(
     memory: Memory,
     sinks: &mut [&mut dyn Sink],
 ) -> Result<(Outcome, bool), Failed> {
+    let _under_way = UnderWay::begin();
     let stopper = Stopper::new();
     let stopping = stopper.stopping();
     let mut sinks = All(sinks);
     let running = run(world, settings, memory, &mut sinks, stopping.clone());
     tokio::select! {
         outcome = running => Ok((outcome?, stopping.hurry() > Hurry::None)),
-        never = signals(&stopper) => never,
+        never = stop_on_signals(&stopper) => never,
     }
 }
 
-async fn signals(stopper: &Stopper) -> ! {
-    use tokio::signal::unix::{SignalKind, signal};
-    let terminated = signal(SignalKind::terminate());
-    let mut terminated = terminated.expect("signals can be listened to");
+async fn stop_on_signals(stopper: &Stopper) -> ! {
+    let mut signals = Signals::listen();
     for word in [FIRST, SECOND] {
-        tokio::select! {
-            _ = tokio::signal::ctrl_c() => {}
-            _ = terminated.recv() => {}
-        }
+        signals.next().await;
         output::say(word);
         stopper.hurry();
     }
@@ -52,6 +59,68 @@ async fn signals(stopper: &Stopper) -> ! {
 
 const FIRST: &str = "stopping: the running cases are finished first; once more to stop at once";
 const SECOND: &str = "stopping at once";
+
+/// Whether a campaign is under way. Signals are the whole process's, and so is
+/// what they mean at a time.
+static UNDER_WAY: AtomicBool = AtomicBool::new(false);
+
+/// The exit code that the last signal stands for.
+static CODE: AtomicU8 = AtomicU8::new(exit::INTERRUPTED);
+
+/// The exit code of something that a signal stopped.
+pub(crate) fn code_of_signal() -> u8 {
+    CODE.load(Ordering::Relaxed)
+}
+
+/// A campaign is under way for as long as this is there.
+struct UnderWay;
+
+impl UnderWay {
+    fn begin() -> Self {
+        UNDER_WAY.store(true, Ordering::Relaxed);
+        UnderWay
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        UNDER_WAY.store(false, Ordering::Relaxed);
+    }
+}
+
+/// The signals that ask Murphy to stop.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn listen() -> Self {
+        let listen = |kind| signal(kind).expect("signals can be listened to");
+        Signals {
+            interrupt: listen(SignalKind::interrupt()),
+            terminate: listen(SignalKind::terminate()),
+        }
+    }
+
+    async fn next(&mut self) {
+        let code = tokio::select! {
+            _ = self.interrupt.recv() => exit::INTERRUPTED,
+            _ = self.terminate.recv() => exit::TERMINATED,
+        };
+        CODE.store(code, Ordering::Relaxed);
+    }
+
+    /// Waits for one that no campaign takes care of.
+    async fn outside_campaigns(&mut self) {
+        loop {
+            self.next().await;
+            if !UNDER_WAY.load(Ordering::Relaxed) {
+                return;
+            }
+        }
+    }
+}
 
 /// Several listeners as one.
 struct All<'s, 'l>(&'s mut [&'l mut dyn Sink]);

@@ -54,6 +54,7 @@ impl Subject {
             replay_command: self.replay_command,
             cases: cases(outcome),
             known: None,
+            masked: outcome.chosen.masked.clone(),
         }
     }
 }

@@ -27,10 +27,14 @@ const LARGEST: u64 = 1 << 20;
 /// More files than this are not one service's source.
 const MOST: usize = 20_000;
 
-/// The version of a service that Murphy starts.
-pub(crate) fn of(service: &ManagedSpec) -> String {
+/// The version of a service that Murphy starts. Files that Murphy itself
+/// writes (`own`) are none of the service's, wherever they are.
+pub(crate) fn of(service: &ManagedSpec, own: &[PathBuf]) -> String {
     let mut files = Vec::new();
     collect(&service.directory, &mut files);
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let own: Vec<PathBuf> = own.iter().map(|path| absolute(path)).collect();
+    files.retain(|file| !own.contains(&absolute(file)));
     files.sort();
     let mut hasher = blake3::Hasher::new();
     for word in &service.command {
@@ -77,5 +81,38 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>) {
             Ok(kind) if kind.is_file() => files.push(entry.path()),
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    #[test]
+    fn a_version_changes_with_the_files_but_not_with_what_we_write() {
+        let name = format!("murphy-versions-{}", std::process::id());
+        let directory = std::env::temp_dir().join(name);
+        fs::create_dir_all(&directory).unwrap();
+        let service = ManagedSpec {
+            command: vec!["serve".to_owned()],
+            directory: directory.clone(),
+            environment: BTreeMap::new(),
+            port: None,
+            stop_within: Duration::ZERO,
+        };
+        let own = [directory.join("events.ndjson")];
+        let empty = of(&service, &own);
+        fs::write(&own[0], "{}").unwrap();
+        fs::create_dir_all(directory.join(".murphy")).unwrap();
+        fs::write(directory.join(".murphy/store.db"), "rows").unwrap();
+        assert_eq!(of(&service, &own), empty);
+        fs::write(directory.join("app.py"), "print()").unwrap();
+        let one = of(&service, &own);
+        assert_ne!(one, empty);
+        fs::write(directory.join("app.py"), "print(1)").unwrap();
+        assert_ne!(of(&service, &own), one);
+        fs::remove_dir_all(&directory).unwrap();
     }
 }

@@ -14,7 +14,7 @@ use crate::settings::Place;
 /// Where an example system runs.
 pub(crate) enum Demo {
     Memory(Simulated),
-    Sockets(OnSockets),
+    Sockets(Box<OnSockets>),
 }
 
 impl Demo {
@@ -29,7 +29,7 @@ impl Demo {
                 let stage = stage.map_err(|error| {
                     anyhow::Error::new(error).context("cannot put the example system on sockets")
                 })?;
-                Demo::Sockets(OnSockets::new(stage, workers))
+                Demo::Sockets(Box::new(OnSockets::new(stage, workers)))
             }
         })
     }

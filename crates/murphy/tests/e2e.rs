@@ -10,7 +10,11 @@
 //!   expected text this one must print too;
 //! - `files`: a folder that is copied to a place of its own, where the command
 //!   is run; `[dir]` in the expected texts is that place;
-//! - `written`: a folder of files that must be there afterwards, as they are.
+//! - `system`: a folder of `e2e/systems` that is copied there before `files`;
+//! - `written`: a folder of files that must be there afterwards, as they are;
+//! - `requires`: a program that must be installed; where it is not, the case
+//!   is ignored, and that is said;
+//! - `taken`: a port of this machine that somebody listens on meanwhile.
 //!
 //! What differs between equal runs is masked on both sides, see [`masked`].
 //! `UPDATE_EXPECTED=1 cargo test -p murphy --test e2e` writes the expectations
@@ -18,6 +22,7 @@
 //! bring it back once the case has an `exit`.
 
 use std::fs;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output};
 
@@ -29,9 +34,30 @@ fn main() -> ExitCode {
     let trials = cases(&root).into_iter().map(|case| {
         let name = case.strip_prefix(&root).unwrap_or(&case);
         let (name, root) = (name.display().to_string(), root.clone());
-        Trial::test(name, move || run(&root, &case))
+        let missing = missing_program(&case);
+        if let Some(program) = &missing {
+            eprintln!("ignored: {name} needs `{program}`, which is not installed");
+        }
+        Trial::test(name, move || run(&root, &case)).with_ignored_flag(missing.is_some())
     });
     libtest_mimic::run(&arguments, trials.collect()).exit_code()
+}
+
+/// The program that a case requires, if it cannot be run.
+fn missing_program(case: &Path) -> Option<String> {
+    let program = fs::read_to_string(case.join("requires")).ok()?;
+    let program = program.trim().to_owned();
+    let tried = Command::new(&program).arg("--version").output();
+    tried.is_err().then_some(program)
+}
+
+/// Listens on the port that a case wants to be taken, if it wants one.
+fn take_port(case: &Path) -> Result<Option<TcpListener>, Failed> {
+    let Ok(port) = fs::read_to_string(case.join("taken")) else {
+        return Ok(None);
+    };
+    let port: u16 = port.trim().parse().map_err(|_| "`taken` is no port")?;
+    Ok(Some(TcpListener::bind(("127.0.0.1", port))?))
 }
 
 /// The folders two levels down, sorted.
@@ -51,7 +77,8 @@ fn cases(root: &Path) -> Vec<PathBuf> {
 
 fn run(root: &Path, case: &Path) -> Result<(), Failed> {
     let line = fs::read_to_string(case.join("cmd"))?;
-    let stage = Stage::of(case)?;
+    let stage = Stage::of(root, case)?;
+    let _taken = take_port(case)?;
     let mut output = Command::new(env!("CARGO_BIN_EXE_murphy"))
         .args(words(line.trim_end())?)
         .current_dir(&stage.0)
@@ -74,12 +101,15 @@ struct Stage(PathBuf);
 
 impl Stage {
     /// A folder of its own with what is in `files`, if anything.
-    fn of(case: &Path) -> std::io::Result<Self> {
+    fn of(root: &Path, case: &Path) -> std::io::Result<Self> {
         let names = case.iter().rev().take(2).map(|name| name.to_string_lossy());
         let name = names.collect::<Vec<_>>().join("-");
         let folder = format!("murphy-e2e-{}-{name}", std::process::id());
         let stage = Stage(std::env::temp_dir().canonicalize()?.join(folder));
         fs::create_dir_all(&stage.0)?;
+        if let Ok(system) = fs::read_to_string(case.join("system")) {
+            copy(&root.join("../systems").join(system.trim()), &stage.0)?;
+        }
         match case.join("files") {
             files if files.is_dir() => copy(&files, &stage.0)?,
             _ => {}
@@ -200,8 +230,8 @@ fn difference(path: &Path, expected: &str, got: &str) -> String {
     )
 }
 
-/// What equal runs may print differently, replaced: the line about time; in
-/// JSON the values under `timing`, and `speculative`, the one number that
+/// What equal runs may print differently, replaced: the line about time; ports
+/// that the system chose; the PATH of whoever runs the tests; in JSON the values under `timing`, and `speculative`, the one number that
 /// depends on how many executions are under way.
 fn masked(text: &str) -> String {
     const NUMBERS: [&str; 4] = [
@@ -222,10 +252,33 @@ fn masked(text: &str) -> String {
                 format!("{before}: 0{comma}\n")
             }
             _ if line.starts_with("Took ") => "Took [time]\n".to_owned(),
-            _ => format!("{line}\n"),
+            _ => without_path(&without_ports(line)) + "\n",
         }
     };
     text.lines().map(mask).collect()
+}
+
+/// Ports that the system gives to whoever asks for any are never the same.
+fn without_ports(line: &str) -> String {
+    const LOOPBACK: &str = "127.0.0.1:";
+    let mut parts = line.split(LOOPBACK);
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(|c: char| !c.is_ascii_digit());
+        let (port, rest) = part.split_at(end.unwrap_or(part.len()));
+        let chosen = port.parse::<u16>().is_ok_and(|port| port >= 32_768);
+        text += LOOPBACK;
+        text += if chosen { "[port]" } else { port };
+        text += rest;
+    }
+    text
+}
+
+fn without_path(line: &str) -> String {
+    match line.split_once("PATH, which is ") {
+        Some((before, _)) => format!("{before}PATH, which is [path]"),
+        None => line.to_owned(),
+    }
 }
 
 /// Splits a line as a shell would: blanks separate, quotes of either kind hold

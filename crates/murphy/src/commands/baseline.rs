@@ -15,16 +15,15 @@ pub(crate) fn run(args: &BaselineArgs, context: &Context) -> Result<u8, Error> {
     let expires = args.expires.as_deref().map(date).transpose()?;
     let file = project.baseline(args.baseline.as_deref());
     let mut baseline = known::load(&file)?;
-    let failed = |error: murphy_campaign::store::StoreError| Error::Store(error.to_string());
-    let store = Store::open_existing(project.state()).map_err(failed)?;
+    let store = Store::open_existing(project.state())?;
     let store =
         store.ok_or_else(|| Usage::new("nothing was found yet").hint("run `murphy run` first"))?;
     let (mut added, mut seen) = (0, 0);
     for scenario in &project.scenarios {
-        let Some(last) = store.last_ended(&scenario.name).map_err(failed)? else {
+        let Some(last) = store.last_ended(&scenario.name)? else {
             continue;
         };
-        let findings = store.findings(&last.entry.campaign).map_err(failed)?;
+        let findings = store.findings(&last.entry.campaign)?;
         seen += findings.len();
         added += baseline.add(
             &scenario.name,

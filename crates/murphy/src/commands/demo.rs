@@ -12,7 +12,7 @@ use crate::replays::System;
 use crate::reporting::{self, Reports, Subject};
 use crate::settings::Settings;
 use crate::worlds::Demo;
-use crate::{config, exit, runtime};
+use crate::{config, runtime};
 
 pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<u8, Error> {
     let settings = Settings::of_demo(args)?;
@@ -47,11 +47,11 @@ pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<u8, Error> {
         explain_command: settings.explain_command,
     };
     let summary = subject.summary(&outcome);
-    reporting::write(&summary, &[], &replays, args.search.format, &reports)?;
+    reporting::write(&summary, &replays, args.search.format, &reports)?;
     let code = reporting::exit_code(&summary, &outcome, settings.require_complete);
     reporting::say_what_is_missing(code, &summary);
     Ok(match interrupted {
-        true => exit::INTERRUPTED,
+        true => runtime::code_of_signal(),
         false => code,
     })
 }

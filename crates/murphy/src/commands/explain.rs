@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use murphy_campaign::live::spec::ScenarioSpec;
-use murphy_campaign::store::{Store, StoreError};
-use murphy_campaign::{BrokenWorld, Case, Memory, Outcome, Searcher, World};
+use murphy_campaign::store::Store;
+use murphy_campaign::{BrokenWorld, Case, Chosen, Memory, Outcome, Searcher, World};
 use murphy_model::{Faultload, Frame, Identity, Observed, Point, Target, Verdict, nearest};
 use murphy_registry::Recorded;
 use murphy_report::{Explained, Fate, Meaning, json, terminal};
@@ -75,10 +75,9 @@ fn of_project(
     let project = Project::open(&place, context)?;
     let scenario = only(&project)?;
     let campaign = project.campaign(scenario, &args.search, None)?;
-    let failed = |error: StoreError| Error::Store(error.to_string());
-    let store = Store::open_existing(project.state()).map_err(failed)?;
+    let store = Store::open_existing(project.state())?;
     let last = match &store {
-        Some(store) => store.last_ended(&scenario.name).map_err(failed)?,
+        Some(store) => store.last_ended(&scenario.name)?,
         None => None,
     };
     let last = last.ok_or_else(|| {
@@ -87,8 +86,7 @@ fn of_project(
     })?;
     let memory = Memory {
         campaign: None,
-        identity: last.identity,
-        reference: last.references.into_iter().next(),
+        chosen: last.identity.map(Chosen::exactly),
         executions: last.executions,
     };
     let (outcome, _) = runtime::block_on(runtime::campaign(&Nowhere, &campaign, memory, &mut []))?

@@ -136,6 +136,7 @@ async fn play(
     if let Verdict::Failed { why } = reference.execution.verdict {
         return Err(Error::Reference {
             complaint: why,
+            output: reference.output,
             hint: hint.to_owned(),
         });
     }

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use murphy_campaign::live::spec::ScenarioSpec;
-use murphy_campaign::since::{self, Past};
+use murphy_campaign::since::{self, Past, Versions};
 use murphy_campaign::store::{CampaignHead, Fingerprint, Recorder, Store};
-use murphy_campaign::{Memory, Ndjson, Outcome, Settings as Campaign, Sink, World};
-use murphy_model::Observed;
+use murphy_campaign::{Chosen, Memory, Ndjson, Outcome, Settings as Campaign, Sink, World};
+use murphy_model::{Faultload, Observed};
 use murphy_report::shell::quoted;
 
 use crate::args::{Format, RunArgs};
@@ -27,11 +27,17 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8, Error> {
         return Err(several_in_json(&project).into());
     }
     let mut codes = Vec::new();
-    for (at, scenario) in project.scenarios.iter().enumerate() {
-        if at > 0 {
-            println_between();
+    let is_alone = project.scenarios.len() == 1;
+    let mut told = false;
+    for scenario in &project.scenarios {
+        if !is_alone {
+            output::say(format_args!("scenario `{}`:", scenario.name));
+        }
+        if told {
+            output::write(|out| writeln!(out))?;
         }
         let done = one(args, context, &project, scenario, &reports);
+        told |= done.is_ok();
         codes.push(match done {
             Ok(code) => code,
             // One that cannot be run keeps no other from being run.
@@ -40,15 +46,11 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8, Error> {
             }
             Err(error) => error.report(),
         });
-        if codes.contains(&exit::INTERRUPTED) {
+        if codes.contains(&exit::INTERRUPTED) || codes.contains(&exit::TERMINATED) {
             break;
         }
     }
     Ok(exit::worst(&codes))
-}
-
-fn println_between() {
-    let _ = output::write(|out| writeln!(out));
 }
 
 fn several_in_json(project: &Project) -> crate::usage::Usage {
@@ -70,13 +72,13 @@ fn one(
     reports: &Reports,
 ) -> Result<u8, Error> {
     let mut campaign = project.campaign(scenario, &args.search, Some(&args.campaign))?;
-    let mut kept = Kept::open(args, project, &campaign)?;
+    let mut kept = Kept::open(args, project, &campaign, &own_files(args, project, reports))?;
     let reports = reports.of_scenario(&scenario.name, project.scenarios.len() > 1);
     let (outcome, interrupted) = runtime::block_on(async {
         let name = kept.name();
         let (world, _) = project.bring_up(scenario, campaign.jobs, &name).await?;
         campaign.jobs = campaign.jobs.min(world.workers());
-        let done = campaign_in(&world, &campaign, project, &mut kept, context, &reports).await;
+        let done = campaign_in(&world, &campaign, &mut kept, context, &reports).await;
         let stopped = world.stop().await;
         let done = done?;
         stopped.map_err(Error::Broken)?;
@@ -85,15 +87,25 @@ fn one(
     kept.say_trouble();
     let code = report(args, project, scenario, &campaign, &outcome, &reports)?;
     Ok(match interrupted {
-        true => exit::INTERRUPTED,
+        true => runtime::code_of_signal(),
         false => code,
     })
+}
+
+/// What Murphy writes, besides what is in its own directory.
+fn own_files(args: &RunArgs, project: &Project, reports: &Reports) -> Vec<PathBuf> {
+    let several = project.scenarios.len() > 1;
+    let mut files = vec![project.baseline(args.baseline.as_deref())];
+    for scenario in &project.scenarios {
+        let reports = reports.of_scenario(&scenario.name, several);
+        files.extend(reports.paths().map(PathBuf::from));
+    }
+    files
 }
 
 async fn campaign_in(
     world: &impl World,
     campaign: &Campaign,
-    project: &Project,
     kept: &mut Kept,
     context: &Context,
     reports: &Reports,
@@ -110,15 +122,10 @@ async fn campaign_in(
     );
     sinks.extend(events.as_mut().map(|events| events as &mut dyn Sink));
     let memory = match past {
-        Some(past) => what_holds(world, project, past).await?,
+        Some(past) => what_holds(world, &kept.versions, past).await?,
         None => memory,
     };
-    let resumed = memory.executions.len();
-    if resumed > 0 {
-        output::say(format_args!(
-            "note: {resumed} executions need not be made again"
-        ));
-    }
+    say_what_is_remembered(&memory);
     let done = runtime::campaign(world, campaign, memory, &mut sinks).await;
     drop(sinks);
     if let Some(trouble) = events.as_ref().and_then(Ndjson::trouble) {
@@ -127,15 +134,26 @@ async fn campaign_in(
     done.map_err(|failed| Error::of_campaign(failed, observe::HINT))
 }
 
+fn say_what_is_remembered(memory: &Memory) {
+    let under_faults = memory.executions.keys().filter(|it| !it.is_empty());
+    match under_faults.count() {
+        0 => {}
+        1 => output::say("note: 1 execution need not be made again"),
+        count => output::say(format_args!(
+            "note: {count} executions need not be made again"
+        )),
+    }
+}
+
 /// What of the last campaign still holds.
 async fn what_holds(
     world: &impl World,
-    project: &Project,
+    versions: &Versions,
     (identity, past): (murphy_model::Identity, Past),
 ) -> Result<Memory, Error> {
     let identity = std::sync::Arc::new(identity);
     let (now, _): (Observed, _) = world.reference(&identity).await?;
-    let changed = since::changed(&past, &project.versions(), &now.execution.trace);
+    let changed = since::changed(&past, versions, &now.execution.trace);
     let names: Vec<&str> = changed.iter().map(|service| &**service).collect();
     output::say(match names.is_empty() {
         true => "note: no service has changed since the last campaign".to_owned(),
@@ -176,8 +194,7 @@ fn report(
     let mut summary = subject.summary(outcome);
     let baseline = project.baseline(args.baseline.as_deref());
     summary.known = known::of(&baseline, &scenario.name, &outcome.findings)?;
-    let masked = &outcome.chosen.masked;
-    reporting::write(&summary, masked, &replays, args.search.format, reports)?;
+    reporting::write(&summary, &replays, args.search.format, reports)?;
     let code = reporting::exit_code(&summary, outcome, args.campaign.require_complete);
     reporting::say_what_is_missing(code, &summary);
     Ok(code)
@@ -227,16 +244,23 @@ struct Kept {
     recorder: Option<Recorder>,
     memory: Memory,
     past: Option<(murphy_model::Identity, Past)>,
+    /// The services as they are now.
+    versions: Versions,
 }
 
 impl Kept {
-    fn open(args: &RunArgs, project: &Project, campaign: &Campaign) -> Result<Self, Error> {
-        let store = Store::open(project.state());
-        let store = store.map_err(|error| Error::Store(error.to_string()))?;
+    fn open(
+        args: &RunArgs,
+        project: &Project,
+        campaign: &Campaign,
+        own: &[PathBuf],
+    ) -> Result<Self, Error> {
+        let versions = project.versions(own);
+        let store = Store::open(project.state())?;
         let store = store.keeping(project.config.store.keep);
-        let fingerprint = fingerprint(project, campaign);
+        let fingerprint = fingerprint(project, campaign, &versions);
         let unfinished = match args.resume {
-            true => store.unfinished(&fingerprint).map_err(kept_error)?,
+            true => store.unfinished(&fingerprint)?,
             false => None,
         };
         if args.resume && unfinished.is_none() {
@@ -249,10 +273,10 @@ impl Kept {
             false => None,
         };
         let (recorder, memory) = match &unfinished {
-            Some(id) => (store.resume(id).map_err(kept_error)?, remember(&store, id)?),
+            Some(id) => (store.resume(id)?, remember(&store, id)?),
             None => {
-                let head = head(project, campaign, fingerprint);
-                (store.begin(&head).map_err(kept_error)?, Memory::default())
+                let head = head(project, campaign, fingerprint, &versions);
+                (store.begin(&head)?, Memory::default())
             }
         };
         Ok(Kept {
@@ -260,6 +284,7 @@ impl Kept {
             recorder: Some(recorder),
             memory,
             past,
+            versions,
         })
     }
 
@@ -273,25 +298,20 @@ impl Kept {
     fn say_trouble(&self) {
         if let Some(trouble) = self.store.as_ref().and_then(Store::trouble) {
             complain(format_args!(
-                "not all of the campaign could be kept: {trouble}\nhint: its result stands, but it could not have been resumed"
+                "not all of the campaign could be kept: {trouble}\nhint: its result stands; for the next, {}",
+                trouble.hint()
             ));
         }
     }
 }
 
-fn kept_error(error: murphy_campaign::store::StoreError) -> Error {
-    Error::Store(error.to_string())
-}
-
 fn remember(store: &Store, id: &murphy_campaign::store::CampaignId) -> Result<Memory, Error> {
-    let identity = store.identity(id).map_err(kept_error)?;
-    let references = store.references(id).map_err(kept_error)?;
-    let executions = store.executions(id).map_err(kept_error)?;
+    let chosen = store.identity(id)?;
+    let chosen = chosen.map(|(identity, masked)| Chosen { identity, masked });
     Ok(Memory {
         campaign: Some(id.as_str().to_owned()),
-        identity: identity.map(|(identity, _)| identity),
-        reference: references.into_iter().next(),
-        executions,
+        chosen,
+        executions: store.executions(id)?,
     })
 }
 
@@ -300,19 +320,20 @@ fn last(
     store: &Store,
     campaign: &Campaign,
 ) -> Result<Option<(murphy_model::Identity, Past)>, Error> {
-    let ended = store.last_ended(&campaign.scenario).map_err(kept_error)?;
+    let ended = store.last_ended(&campaign.scenario)?;
     let Some(ended) = ended else {
         output::say("note: no campaign on this scenario has ended yet; this one runs everything");
         return Ok(None);
     };
     let versions: VersionsBlob = serde_json::from_str(&ended.entry.settings).unwrap_or_default();
-    let reference = ended.references.into_iter().next();
+    let mut executions = ended.executions;
+    let reference = executions.remove(&Faultload::none());
     let parts = ended.identity.zip(reference);
     Ok(parts.map(|(identity, reference)| {
         let past = Past {
             versions: versions.versions,
             reference: reference.execution.trace,
-            executions: ended.executions,
+            executions,
         };
         (identity, past)
     }))
@@ -325,9 +346,14 @@ struct VersionsBlob {
     config: PathBuf,
 }
 
-fn head(project: &Project, campaign: &Campaign, fingerprint: Fingerprint) -> CampaignHead {
+fn head(
+    project: &Project,
+    campaign: &Campaign,
+    fingerprint: Fingerprint,
+    versions: &Versions,
+) -> CampaignHead {
     let settings = VersionsBlob {
-        versions: project.versions(),
+        versions: versions.clone(),
         config: project.config.file.path().to_owned(),
     };
     CampaignHead {
@@ -344,8 +370,8 @@ fn head(project: &Project, campaign: &Campaign, fingerprint: Fingerprint) -> Cam
 
 /// Equal for campaigns of which one can go on where the other stopped: the
 /// number of jobs and where results go do not count.
-fn fingerprint(project: &Project, campaign: &Campaign) -> Fingerprint {
-    let versions = format!("{:?}", project.versions());
+fn fingerprint(project: &Project, campaign: &Campaign, versions: &Versions) -> Fingerprint {
+    let versions = format!("{versions:?}");
     let search = format!(
         "{:?} {:?} {} {:?}",
         campaign.options, campaign.strategy, campaign.seed, campaign.identity

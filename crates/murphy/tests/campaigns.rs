@@ -1,0 +1,275 @@
+//! Whole campaigns on a system that Murphy starts itself: how they are
+//! stopped, what they remember, and what their number at a time does not
+//! change.
+
+mod support;
+
+use std::fs;
+use std::process::{Child, ExitCode};
+
+use libtest_mimic::{Arguments, Trial};
+use murphy_campaign::store::{CampaignState, Store};
+use serde_json::Value;
+use support::{Done, Project, processes_in, runs, signal, wait_until};
+
+fn main() -> ExitCode {
+    support::shop::serve_if_asked();
+    let tests: [(&str, fn()); 12] = [
+        ("one Ctrl-C finishes what runs and reports", one_ctrl_c),
+        ("a second Ctrl-C stops at once", two_ctrl_c),
+        ("SIGTERM is told apart", sigterm),
+        (
+            "Ctrl-C while services start leaves none",
+            ctrl_c_at_the_start,
+        ),
+        ("Ctrl-C stops commands that only look", ctrl_c_while_looking),
+        ("jobs do not change results", jobs),
+        (
+            "two campaigns at once do not disturb each other",
+            two_at_once,
+        ),
+        ("nothing changed, nothing is run again", nothing_changed),
+        ("what a changed service took part in is run again", changed),
+        ("known findings do not fail the build", baseline),
+        ("a store that cannot be written says so", no_store),
+        ("explanations come from the last campaign", explained),
+    ];
+    let trial = |(name, test): (&str, fn())| {
+        Trial::test(name, move || {
+            test();
+            Ok(())
+        })
+    };
+    libtest_mimic::run(&Arguments::from_args(), tests.map(trial).into()).exit_code()
+}
+
+const RUN: [&str; 3] = ["run", "--format", "json"];
+
+/// A project whose shop is slow, so that a signal hits a campaign at work.
+fn slow() -> Project {
+    let project = Project::new();
+    let config = fs::read_to_string(project.directory.join("murphy.toml")).unwrap();
+    let reset = "[steps]\nreset = [\"sleep 0.05\"]\n";
+    project.write("murphy.toml", &(config + reset));
+    project
+}
+
+/// Starts a campaign and waits until it has made some executions.
+fn at_work(project: &Project) -> Child {
+    let events = "--report=events=events.ndjson";
+    let child = project.murphy(&["run", "--format", "json", events]).spawn();
+    let path = project.directory.join("events.ndjson");
+    wait_until("executions", || {
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        text.matches("execution_ended").count() > 3
+    });
+    child.unwrap()
+}
+
+fn end(child: Child) -> Done {
+    Done::of(child.wait_with_output().unwrap())
+}
+
+fn one_ctrl_c() {
+    let project = slow();
+    let child = at_work(&project);
+    signal(child.id(), "INT");
+    let done = end(child).exited(130);
+    let result = done.result();
+    assert_eq!(result["complete"], false);
+    assert_eq!(result["incomplete"], "stopped");
+    assert!(result["explored"].as_u64().unwrap() > 3);
+    assert!(done.stderr.contains("the running cases are finished first"));
+    project.check_nothing_is_left();
+}
+
+fn two_ctrl_c() {
+    let project = slow();
+    let config = fs::read_to_string(project.directory.join("murphy.toml")).unwrap();
+    // What is under way when the first one comes would take its time.
+    project.write("murphy.toml", &config.replace("sleep 0.05", "sleep 0.5"));
+    let mut child = at_work(&project);
+    signal(child.id(), "INT");
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    assert!(runs(&mut child), "one is not enough to stop at once");
+    signal(child.id(), "INT");
+    let done = end(child).exited(130);
+    assert_eq!(done.stdout, "");
+    assert!(done.stderr.contains("stopping at once"), "{}", done.stderr);
+    project.check_nothing_is_left();
+    // It was broken off, so it can be resumed.
+    let store = Store::open(&project.state()).unwrap();
+    let campaigns = store.campaigns().unwrap();
+    assert_eq!(campaigns.len(), 1);
+    assert_eq!(campaigns[0].state, CampaignState::Interrupted);
+}
+
+fn sigterm() {
+    let project = slow();
+    let child = at_work(&project);
+    signal(child.id(), "TERM");
+    end(child).exited(143);
+    project.check_nothing_is_left();
+}
+
+fn ctrl_c_at_the_start() {
+    let project = Project::new();
+    let config = fs::read_to_string(project.directory.join("murphy.toml")).unwrap();
+    let setup = "[steps]\nsetup = [\"sleep 60\"]\n";
+    project.write("murphy.toml", &(config + setup));
+    let child = project.murphy(&RUN).spawn().unwrap();
+    // Itself, six services and the set-up.
+    wait_until("all is up", || processes_in(&project.directory).len() == 8);
+    signal(child.id(), "INT");
+    let done = end(child).exited(130);
+    assert!(done.stderr.contains("stopped before there was a result"));
+    project.check_nothing_is_left();
+}
+
+fn ctrl_c_while_looking() {
+    let project = Project::new();
+    let config = fs::read_to_string(project.directory.join("murphy.toml")).unwrap();
+    let setup = "[steps]\nsetup = [\"sleep 60\"]\n";
+    project.write("murphy.toml", &(config + setup));
+    let child = project.murphy(&["list"]).spawn().unwrap();
+    wait_until("all is up", || processes_in(&project.directory).len() == 8);
+    signal(child.id(), "TERM");
+    end(child).exited(143);
+    project.check_nothing_is_left();
+}
+
+fn jobs() {
+    let project = Project::new();
+    let alone = project.run(&["run", "--format", "json"]).exited(1);
+    let together = project
+        .run(&["run", "--format", "json", "--jobs", "4"])
+        .exited(1);
+    assert_eq!(alone.result(), together.result());
+    project.check_nothing_is_left();
+}
+
+fn two_at_once() {
+    let project = Project::new();
+    // Each on ports of its own, but in one directory.
+    let config = fs::read_to_string(project.directory.join("murphy.toml")).unwrap();
+    let other = Project::new();
+    let elsewhere = project.ports.iter().zip(&other.ports);
+    let config = elsewhere.fold(config, |text, (from, to)| {
+        text.replace(&from.to_string(), &to.to_string())
+    });
+    project.write("other.toml", &config);
+    let first = project.murphy(&RUN).spawn().unwrap();
+    let second = ["run", "--format", "json", "--config", "other.toml"];
+    let second = project.murphy(&second).spawn().unwrap();
+    let (first, second) = (end(first).exited(1), end(second).exited(1));
+    assert_eq!(first.result(), second.result());
+    let store = Store::open(&project.state()).unwrap();
+    let campaigns = store.campaigns().unwrap();
+    assert_eq!(campaigns.len(), 2);
+    for campaign in campaigns {
+        assert_eq!(campaign.state, CampaignState::Ended);
+        assert_eq!(campaign.findings, 2);
+    }
+    project.check_nothing_is_left();
+}
+
+const SINCE_LAST: [&str; 4] = ["run", "--format", "json", "--since-last"];
+
+/// All that counts but the first: the reference is always run.
+fn under_faults(result: &Value) -> usize {
+    result["explored"].as_u64().unwrap() as usize - 1
+}
+
+fn nothing_changed() {
+    let project = Project::new();
+    let first = project.run(&RUN).exited(1).result();
+    // A second time, because what was not run again must be remembered, too.
+    for _ in 0..2 {
+        let again = project.run(&SINCE_LAST).exited(1);
+        assert!(
+            again.stderr.contains("no service has changed"),
+            "{}",
+            again.stderr
+        );
+        assert_eq!(again.remembered(), under_faults(&first));
+        let mut result = again.result();
+        // It says what it relies on.
+        let assumptions = result["assumptions"].as_array().unwrap().len();
+        assert_eq!(
+            assumptions,
+            first["assumptions"].as_array().unwrap().len() + 1
+        );
+        result["assumptions"] = first["assumptions"].clone();
+        assert_eq!(result, first);
+    }
+}
+
+fn changed() {
+    let project = Project::new();
+    let first = project.run(&RUN).exited(1).result();
+    // `top` is at work only where `recs` fails.
+    project.write("top/notes.txt", "another version");
+    let again = project.run(&SINCE_LAST).exited(1);
+    assert!(
+        again
+            .stderr
+            .contains("changed since the last campaign: top"),
+        "{}",
+        again.stderr
+    );
+    let remembered = again.remembered();
+    assert!(remembered > 0 && remembered < under_faults(&first));
+    assert_eq!(again.result()["explored"], first["explored"]);
+    // `shop` is at work in all of them.
+    project.write("shop/notes.txt", "another version");
+    let again = project.run(&SINCE_LAST).exited(1);
+    assert_eq!(again.remembered(), 0, "{}", again.stderr);
+}
+
+fn baseline() {
+    let project = Project::new();
+    project.run(&RUN).exited(1);
+    let reason = ["baseline", "write", "--reason", "until the rewrite"];
+    project.run(&reason).exited(0);
+    let known = project.run(&RUN).exited(0).result();
+    let findings = known["findings"].as_array().unwrap();
+    assert_eq!(findings.len(), 2);
+    for finding in findings {
+        assert_eq!(finding["known"]["reason"], "until the rewrite");
+        assert_eq!(finding["known"]["expired"], false);
+    }
+    let told = project.run(&["run"]).exited(0).stdout;
+    assert!(told.contains("known: until the rewrite ("), "{told}");
+    let last = told.lines().last().unwrap();
+    assert!(last.starts_with("2 findings (2 known) in "), "{last}");
+
+    let file = project.directory.join("murphy-baseline.toml");
+    let _ = fs::remove_file(&file);
+    let expired = ["--reason", "until then", "--expires", "2020-01-31"];
+    let expired = [&["baseline", "write"][..], &expired[..]].concat();
+    project.run(&expired).exited(0);
+    let again = project.run(&RUN).exited(1).result();
+    assert_eq!(again["findings"][0]["known"]["expired"], true);
+    assert_eq!(again["findings"][0]["known"]["reason"], Value::Null);
+    let told = project.run(&["run"]).exited(1).stdout;
+    assert!(told.contains("no longer excused"), "{told}");
+}
+
+fn no_store() {
+    let project = Project::new();
+    // Unlike a directory without permissions, this stops even root.
+    project.write(".murphy", "not a directory");
+    let done = project.run(&RUN).exited(2);
+    assert!(done.stderr.contains(".murphy"), "{}", done.stderr);
+    assert!(done.stderr.contains("hint: "), "{}", done.stderr);
+    assert!(processes_in(&project.directory).is_empty());
+}
+
+fn explained() {
+    let project = Project::new();
+    project.run(&RUN).exited(1);
+    let asked = ["explain", "** > stock * = 503"];
+    let told = project.run(&asked).exited(0).stdout;
+    assert!(told.contains("failed"), "{told}");
+    assert!(processes_in(&project.directory).is_empty());
+}
