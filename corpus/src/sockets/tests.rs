@@ -17,7 +17,7 @@ use crate::{Service, Simulator, System, Wire};
 
 async fn served(system: System, pace: f64) -> Served {
     let source = Source::Given(Box::new(system));
-    let served = Served::start(source, Propagation::W3c, pace, None).await;
+    let served = Served::start(source, Propagation::W3c, pace, Duration::ZERO, None).await;
     served.expect("loopback has free ports")
 }
 
@@ -66,7 +66,7 @@ async fn every_scenario_says_on_sockets_what_it_says_in_the_simulator() {
             let name = app.name;
             let source = Source::App(crate::find(name).unwrap(), settings.clone());
             // Long enough for timeouts of a second, short enough for pauses.
-            let served = Served::start(source, Propagation::W3c, 0.05, None).await;
+            let served = Served::start(source, Propagation::W3c, 0.05, Duration::ZERO, None).await;
             let served = served.unwrap();
             let word = (served.system().scenario)(outside(&served, Routes::new())).await;
             let simulated = Simulator::new(app, settings).run(&Faultload::none());

@@ -126,9 +126,6 @@ pub(crate) struct ExplainArgs {
     pub(crate) faultload: String,
 
     #[command(flatten)]
-    pub(crate) project: ProjectArgs,
-
-    #[command(flatten)]
     pub(crate) system: SystemArgs,
 
     #[command(flatten)]
