@@ -173,7 +173,7 @@ impl Project {
     }
 
     fn oracles(&self) -> Result<murphy_oracle::Settings, Usage> {
-        let mut settings = murphy_oracle::Settings::default();
+        let mut settings = self.config.rules.clone();
         for rule in &self.config.oracles {
             let oracle = rule.name.parse().map_err(|error| {
                 let refused: &murphy_oracle::UnknownOracle = &error;

@@ -75,6 +75,8 @@ pub(crate) struct Config {
     pub(crate) proxy: murphy_proxy::Settings,
     /// What is held against an execution. Names are checked by who knows them.
     pub(crate) oracles: Vec<OracleRule>,
+    /// What some of the oracles go by; their levels are in `oracles`.
+    pub(crate) rules: murphy_oracle::Settings,
     /// Files to be written at the end.
     pub(crate) reports: Vec<ReportRule>,
     /// Where runs are kept.

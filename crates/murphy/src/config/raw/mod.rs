@@ -50,6 +50,12 @@ pub(crate) struct Root {
     /// What is held against an execution, by the oracle's name: "off", "warn" or "fail".
     #[serde(default)]
     pub(crate) oracles: Named<Text>,
+    /// What the oracle `response` goes by; without any rule it is silent.
+    #[serde(default)]
+    pub(crate) response: Response,
+    /// What the oracles about retries go by.
+    #[serde(default)]
+    pub(crate) retries: Retries,
     /// Files to be written at the end of a run, relative to this file.
     #[serde(default)]
     pub(crate) report: Report,
@@ -312,6 +318,30 @@ pub(crate) struct Report {
     pub(crate) markdown: Option<Text>,
     /// Everything that happened, one JSON object per line.
     pub(crate) events: Option<Text>,
+}
+
+/// Rules about the answers that the test gets.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Response {
+    /// The statuses that the test's own requests may be answered with, by class: "2xx", "4xx".
+    pub(crate) status: Option<Words>,
+    /// Words that must not be printed, unless they are without faults too.
+    pub(crate) keywords: Option<Words>,
+    /// How long the test may take.
+    pub(crate) within: Option<Text>,
+    /// How long it may take, in times of the slowest run without faults.
+    pub(crate) within_times: Option<Count>,
+}
+
+/// What may be asked for twice, and how often.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Retries {
+    /// Calls that may be made twice although their method does not say so.
+    pub(crate) idempotent: Option<Words>,
+    /// The most attempts at one place within one request of the test.
+    pub(crate) most_attempts: Option<Count>,
 }
 
 /// Where runs are kept.

@@ -42,6 +42,7 @@ pub(super) fn resolve(file: File, mut raw: Root) -> Result<Config, Vec<Usage>> {
     let context = traffic::context(checker, &raw.context);
     let proxy = traffic::proxy(checker, raw.context.carriers, raw.inject);
     let oracles = outputs::oracles(checker, raw.oracles);
+    let rules = outputs::rules(checker, raw.response, raw.retries);
     let reports = outputs::reports(checker, raw.report);
     let store = outputs::store(checker, raw.store);
     let problems = collected.into_problems();
@@ -57,6 +58,7 @@ pub(super) fn resolve(file: File, mut raw: Root) -> Result<Config, Vec<Usage>> {
         context,
         proxy,
         oracles,
+        rules,
         reports,
         store,
         file,

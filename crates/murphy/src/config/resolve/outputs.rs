@@ -1,9 +1,12 @@
-//! `[oracles]`, `[report]` and `[store]`: what is told, and where it is kept.
+//! `[oracles]` and what they go by, `[report]` and `[store]`: what is told, and
+//! where it is kept.
 
 use std::path::PathBuf;
 
+use murphy_oracle::{ResponseRules, Settings};
+
 use super::checker::Checker;
-use crate::config::raw::{Named, Report, Store, Text};
+use crate::config::raw::{At, Named, Report, Response, Retries, Store, Text, Words};
 use crate::config::{KEEP, Level, OracleRule, ReportRule, STORE, StoreRules};
 
 /// How serious what is; names may be written with `-` or `_`.
@@ -25,6 +28,44 @@ pub(super) fn oracles(checker: &mut Checker<'_>, raw: Named<Text>) -> Vec<Oracle
         }
     }
     all
+}
+
+/// What some of the oracles go by.
+pub(super) fn rules(checker: &mut Checker<'_>, response: Response, retries: Retries) -> Settings {
+    let mut rules = Settings {
+        idempotent: checker.patterns(retries.idempotent),
+        ..Settings::default()
+    };
+    if let Some(most) = retries.most_attempts {
+        rules.most_attempts = most.0 as usize;
+    }
+    rules.response = ResponseRules {
+        status_classes: classes(checker, response.status),
+        keywords: texts(response.keywords).map(|text| text.value).collect(),
+        longest: response.within.and_then(|text| checker.duration(&text)),
+        longest_factor: response.within_times.map(|times| times.0 as f64),
+    };
+    rules
+}
+
+fn texts(words: Option<Words>) -> impl Iterator<Item = Text> {
+    words.map(At::items).unwrap_or_default().into_iter()
+}
+
+/// The first digits of classes such as `2xx`.
+fn classes(checker: &mut Checker<'_>, words: Option<Words>) -> Vec<u8> {
+    let mut classes = Vec::new();
+    for word in texts(words) {
+        match word.value.as_bytes() {
+            [digit @ b'1'..=b'5', b'x', b'x'] => classes.push(digit - b'0'),
+            _ => {
+                let message = format!("`{}` is no class of statuses", word.value);
+                let hint = "write for example `status = [\"2xx\", \"4xx\"]`";
+                checker.refuse(&word.span, message, "1xx to 5xx are expected", hint);
+            }
+        }
+    }
+    classes
 }
 
 /// The files to be written, each to a place of its own.
