@@ -2,7 +2,7 @@
 //!
 //! Owns what is told and in which order: the verdict first, the findings with
 //! how to replay them, how much was covered; what only the curious read is
-//! folded away. Everything that others wrote is escaped, see [`escape`].
+//! folded away. Everything that others wrote is escaped, see `escape`.
 
 mod escape;
 

@@ -1,8 +1,8 @@
 //! Secrets taken out of what a system under test says.
 //!
 //! Owns what counts as a secret: values of telling fields and headers
-//! ([`field`]), and texts that look like credentials by themselves
-//! ([`shape`]). What is printed by someone's services and tests ends up in
+//! (`field`), and texts that look like credentials by themselves
+//! (`shape`). What is printed by someone's services and tests ends up in
 //! stores, job summaries and bug reports; it passes through here first. Doing
 //! it twice changes nothing more. It errs on the side of leaving ordinary
 //! sentences readable.
