@@ -120,6 +120,7 @@ pub async fn run<W: World>(
 ) -> Result<Outcome, Failed> {
     let began = Instant::now();
     let mut run = Run::new(world, settings, memory, sink);
+    run.begin();
     let gently = stopping.clone();
     let done = async {
         let identity = run.reference().await?;
@@ -174,6 +175,19 @@ impl<'r, W: World> Run<'r, W> {
         }
     }
 
+    fn begin(&mut self) {
+        let settings = self.settings;
+        let under_faults = self.memory.executions.keys().filter(|it| !it.is_empty());
+        self.sink.note(&Event::Began {
+            scenario: settings.scenario.clone(),
+            strategy: settings.strategy.name().to_owned(),
+            modes: settings.modes.clone(),
+            seed: settings.seed,
+            jobs: settings.jobs,
+            resumed: under_faults.count(),
+        });
+    }
+
     /// Runs the references, or takes them from memory; settles how calls are
     /// told apart.
     async fn reference(&mut self) -> Result<Arc<Identity>, Failed> {
@@ -213,6 +227,10 @@ impl<'r, W: World> Run<'r, W> {
         let mut stopped = false;
         loop {
             while let Some(worker) = free.pop() {
+                if !stopped && deadline.is_some_and(|at| at <= Instant::now()) {
+                    stopped = true;
+                    self.searcher.strategy().stop();
+                }
                 match self.searcher.strategy().next() {
                     Step::Try(ticket, faultload) => match self.recall(&faultload) {
                         Some((observed, stored)) => {
@@ -228,10 +246,6 @@ impl<'r, W: World> Run<'r, W> {
                         free.push(worker);
                         break;
                     }
-                }
-                if !stopped && deadline.is_some_and(|at| at <= Instant::now()) {
-                    stopped = true;
-                    self.searcher.strategy().stop();
                 }
             }
             tokio::select! {

@@ -14,8 +14,6 @@ use murphy_search::Ticket;
 pub enum Event {
     /// A campaign began, or went on after a crash.
     Began {
-        /// Its name: the date, the time and some digits.
-        campaign: String,
         /// The scenario's name.
         scenario: String,
         /// The strategy's name.

@@ -31,7 +31,7 @@ pub use ndjson::Ndjson;
 pub use redacted::redacted;
 pub use reference::{Chosen, Refused, run as references};
 pub use searcher::Searcher;
-pub use settings::{IdentityChoice, REFERENCES, Settings, StrategyKind};
+pub use settings::{IdentityChoice, MayLeaveOut, REFERENCES, Settings, StrategyKind};
 pub use stable::Varies;
 pub use stop::{Hurry, Stopper, Stopping};
 pub use world::{BrokenWorld, World};

@@ -108,8 +108,9 @@ fn settle(
     let recorded: Option<Vec<&Recorded>> = references.iter().map(|(_, r)| r.as_ref()).collect();
     let refused = |varies| Refused::Unstable { varies };
     let (chosen, trace) = match (choice, recorded) {
-        (IdentityChoice::Auto(start), Some(recorded)) => {
-            let (chosen, trace) = stable::most_precise(start, &recorded).map_err(refused)?;
+        (IdentityChoice::Auto(start, may), Some(recorded)) => {
+            let settled = stable::most_precise(start, *may, &recorded);
+            let (chosen, trace) = settled.map_err(refused)?;
             (chosen, Some(trace))
         }
         (choice, _) => {

@@ -63,15 +63,37 @@ impl StrategyKind {
 pub enum IdentityChoice {
     /// Exactly so.
     Given(Identity),
-    /// So, less whatever differs between reference executions.
-    Auto(Identity),
+    /// So, less whatever differs between reference executions and may be left
+    /// out.
+    Auto(Identity, MayLeaveOut),
+}
+
+/// What may be left out when calls are told apart; path segments that differ
+/// always may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MayLeaveOut {
+    /// Fields of what is sent, or all of it.
+    pub payload: bool,
+    /// The caller's completed calls.
+    pub predecessors: bool,
+    /// The place in the caller's code.
+    pub call_site: bool,
+}
+
+impl MayLeaveOut {
+    /// Whatever differs.
+    pub const ANYTHING: Self = MayLeaveOut {
+        payload: true,
+        predecessors: true,
+        call_site: true,
+    };
 }
 
 impl IdentityChoice {
     /// What to begin with.
     pub fn start(&self) -> &Identity {
         match self {
-            IdentityChoice::Given(identity) | IdentityChoice::Auto(identity) => identity,
+            IdentityChoice::Given(identity) | IdentityChoice::Auto(identity, _) => identity,
         }
     }
 }

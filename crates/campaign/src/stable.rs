@@ -17,6 +17,7 @@ use murphy_registry::Recorded;
 use serde_json::Value;
 
 use crate::reference::Chosen;
+use crate::settings::MayLeaveOut;
 
 /// Something that is not the same in every reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,6 +108,7 @@ fn varies(at: &Point, seen: &[BTreeMap<&Point, Vec<Option<Reply>>>]) -> Option<V
 /// show the same calls; with the first of them named by it.
 pub(crate) fn most_precise(
     start: &Identity,
+    may: MayLeaveOut,
     references: &[&Recorded],
 ) -> Result<(Chosen, Trace), Vec<Varies>> {
     let mut chosen = Chosen::exactly(start.clone());
@@ -120,7 +122,7 @@ pub(crate) fn most_precise(
         without_predecessors,
         without_site,
     ] {
-        loosen(&mut chosen, references);
+        loosen(&mut chosen, may, references);
         match attempt(&chosen.identity, references) {
             Ok(trace) => return Ok((chosen, trace)),
             Err(varies) => refused = varies,
@@ -136,8 +138,8 @@ fn attempt(identity: &Identity, references: &[&Recorded]) -> Result<Trace, Vec<V
     Ok(renamed.into_iter().next().unwrap_or_default())
 }
 
-fn without_payload(chosen: &mut Chosen, _: &[&Recorded]) {
-    if std::mem::replace(&mut chosen.identity.payload, false) {
+fn without_payload(chosen: &mut Chosen, may: MayLeaveOut, _: &[&Recorded]) {
+    if may.payload && std::mem::replace(&mut chosen.identity.payload, false) {
         chosen.identity.masked.clear();
         chosen.masked.push(
             "payloads: they differ in more than single fields, so calls are told apart by their paths alone".to_owned(),
@@ -145,15 +147,15 @@ fn without_payload(chosen: &mut Chosen, _: &[&Recorded]) {
     }
 }
 
-fn without_predecessors(chosen: &mut Chosen, _: &[&Recorded]) {
-    if std::mem::replace(&mut chosen.identity.predecessors, false) {
+fn without_predecessors(chosen: &mut Chosen, may: MayLeaveOut, _: &[&Recorded]) {
+    if may.predecessors && std::mem::replace(&mut chosen.identity.predecessors, false) {
         let why = "predecessors: calls are not always made in the same order";
         chosen.masked.push(why.to_owned());
     }
 }
 
-fn without_site(chosen: &mut Chosen, _: &[&Recorded]) {
-    if std::mem::replace(&mut chosen.identity.call_site, false) {
+fn without_site(chosen: &mut Chosen, may: MayLeaveOut, _: &[&Recorded]) {
+    if may.call_site && std::mem::replace(&mut chosen.identity.call_site, false) {
         let why = "call sites: they are not always the same";
         chosen.masked.push(why.to_owned());
     }
@@ -195,7 +197,7 @@ fn renamed(identity: &Arc<Identity>, recorded: &Recorded) -> Trace {
 
 /// Leaves out every path segment, query parameter and JSON field that differs
 /// between calls that are otherwise the same.
-fn mask_what_differs(chosen: &mut Chosen, references: &[&Recorded]) {
+fn mask_what_differs(chosen: &mut Chosen, may: MayLeaveOut, references: &[&Recorded]) {
     let mut differing = Differing::default();
     let Some((first, others)) = references.split_first() else {
         return;
@@ -204,6 +206,9 @@ fn mask_what_differs(chosen: &mut Chosen, references: &[&Recorded]) {
         for (left, right) in aligned(first, other) {
             differing.compare(&first.requests[left], &other.requests[right]);
         }
+    }
+    if !may.payload {
+        differing.fields.clear();
     }
     differing.apply(chosen);
 }
@@ -396,4 +401,143 @@ fn same_shape(left: One<'_>, right: One<'_>) -> bool {
         (left, right) => left == right,
     };
     left.destination == right.destination && same_interface
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+    use murphy_registry::{Claim, ExecutionId, Parent};
+
+    /// One request to `shop`, and those it leads to: path, query and body.
+    fn reference(below: &[(&str, &str, &str)]) -> Recorded {
+        let entry = ("/checkout", "", "");
+        let requests: Vec<murphy_registry::Arrival> = std::iter::once(&entry)
+            .chain(below)
+            .enumerate()
+            .map(|(id, (path, query, body))| murphy_registry::Arrival {
+                id: id as u64,
+                claim: Claim {
+                    execution: ExecutionId(1),
+                    parent: Parent::Entry,
+                },
+                destination: if id == 0 { "shop" } else { "cart" }.into(),
+                interface: Interface::http("POST", path),
+                query: (*query).to_owned(),
+                body: Bytes::copy_from_slice(body.as_bytes()),
+                body_cut: false,
+                site: None,
+                clues: Vec::new(),
+            })
+            .collect();
+        let nothing: Point = "shop GET /".parse().unwrap();
+        let call = |at: usize| Call {
+            point: nothing.clone(),
+            parent: (at > 0).then_some(CallId(0)),
+            arrived: at as u32 * 2,
+            finished: Some(if at == 0 { 100 } else { at as u32 * 2 + 1 }),
+            reply: Some(Reply::Status(200)),
+            injected: None,
+        };
+        Recorded {
+            execution: ExecutionId(1),
+            trace: Trace::new((0..requests.len()).map(call).collect()),
+            details: Vec::new(),
+            requests,
+            quiet: true,
+        }
+    }
+
+    type Below<'b> = &'b [(&'b str, &'b str, &'b str)];
+
+    fn settled(may: MayLeaveOut, below: [Below<'_>; 2]) -> Result<(Chosen, Trace), Vec<Varies>> {
+        let references = below.map(reference);
+        most_precise(&Identity::default(), may, &references.each_ref())
+    }
+
+    fn anything(below: [Below<'_>; 2]) -> Chosen {
+        settled(MayLeaveOut::ANYTHING, below).expect("stable").0
+    }
+
+    #[test]
+    fn what_never_differs_is_kept() {
+        let same: Below<'_> = &[("/items/word", "q=1", r#"{"a":1}"#)];
+        assert_eq!(anything([same, same]), Chosen::exactly(Identity::default()));
+    }
+
+    #[test]
+    fn only_what_differs_is_left_out() {
+        let cases: [([Below<'_>; 2], &[&str], &[&str]); 4] = [
+            (
+                [&[("/u/ann/x", "", "")], &[("/u/bob/x", "", "")]],
+                &["/u/{}/x"],
+                &[],
+            ),
+            (
+                [&[("/a", "t=1&q=2", "")], &[("/a", "t=9&q=2", "")]],
+                &[],
+                &["t"],
+            ),
+            (
+                [
+                    &[("/a", "", r#"{"n":{"id":1},"q":2}"#)],
+                    &[("/a", "", r#"{"n":{"id":9},"q":2}"#)],
+                ],
+                &[],
+                &["id"],
+            ),
+            // The same calls in another order differ in nothing.
+            (
+                [
+                    &[("/a", "", "1"), ("/a", "", "2")],
+                    &[("/a", "", "2"), ("/a", "", "1")],
+                ],
+                &[],
+                &[],
+            ),
+        ];
+        for (below, templates, masked) in cases {
+            let identity = anything(below).identity;
+            let own: Vec<String> = identity.templates.own().collect();
+            assert_eq!(
+                (own, identity.masked, identity.payload),
+                (
+                    templates.iter().map(|it| (*it).to_owned()).collect(),
+                    masked.iter().map(|it| (*it).to_owned()).collect(),
+                    true,
+                ),
+                "{below:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn payloads_that_are_no_json_are_left_out_as_a_whole() {
+        let chosen = anything([&[("/a", "", "one")], &[("/a", "", "two")]]);
+        assert!(!chosen.identity.payload);
+        assert_eq!(chosen.masked.len(), 1, "{:?}", chosen.masked);
+    }
+
+    #[test]
+    fn what_is_set_is_not_left_out() {
+        let may = MayLeaveOut {
+            payload: false,
+            ..MayLeaveOut::ANYTHING
+        };
+        let below: [Below<'_>; 2] = [&[("/a", "", r#"{"id":1}"#)], &[("/a", "", r#"{"id":2}"#)]];
+        assert!(settled(may, below).is_err());
+        assert!(settled(MayLeaveOut::ANYTHING, below).is_ok());
+    }
+
+    #[test]
+    fn calls_that_come_and_go_are_named() {
+        let varies = settled(MayLeaveOut::ANYTHING, [&[("/a", "", "")], &[]]).unwrap_err();
+        let [Varies::Calls { at, counts }] = &varies[..] else {
+            panic!("{varies:?}");
+        };
+        assert_eq!(
+            (&*at.frame().destination, &counts[..]),
+            ("cart", &[1, 0][..])
+        );
+    }
 }

@@ -282,7 +282,6 @@ fn every_event_has_its_line() {
     };
     let events = [
         Event::Began {
-            campaign: "20261116-031502-a1b2".to_owned(),
             scenario: "checkout".to_owned(),
             strategy: "tree".to_owned(),
             modes: vec!["503".to_owned()],
@@ -310,7 +309,7 @@ fn every_event_has_its_line() {
     let lines: Vec<String> = events.iter().map(codec::event).collect();
     let body = "00000000000000000000000000000001";
     let expected = [
-        r#"{"event":"began","campaign":"20261116-031502-a1b2","scenario":"checkout","strategy":"tree","modes":["503"],"seed":7,"jobs":2,"resumed":0}"#.to_owned(),
+        r#"{"event":"began","scenario":"checkout","strategy":"tree","modes":["503"],"seed":7,"jobs":2,"resumed":0}"#.to_owned(),
         r#"{"event":"identity_chosen","identity":{"path":true,"payload":true,"predecessors":false,"call_site":true,"count":true,"templates":[],"masked":[]},"masked":["`time` varies, as in session=[redacted]"]}"#.to_owned(),
         r#"{"event":"execution_ended","ticket":5,"observed":{"faultload":["shop POST /checkout > service-5 GET /items/{} #2 {body=00000000000000000000000000000005} = 504","a GET /4x #* = reset"],"verdict":{"failed":{"why":"login with token=[redacted] failed"}},"took_ns":4,"quiet":true,"calls":[{"point":"shop POST /checkout","arrived":0,"finished":5,"reply":"204"},{"point":"shop POST /checkout > service-1 GET /items/{} #2 {body=BODY}","parent":0,"arrived":2,"finished":3,"reply":"timed out","injected":"shop POST /checkout > service-5 GET /items/{} #2 {body=00000000000000000000000000000005} = 504"}],"details":[{"arrived_ns":4000,"finished_ns":8000},{"arrived_ns":4001,"finished_ns":8000,"gave_up_ns":4000,"landed":true,"link":"inferred"}],"output":"output of 4\n"},"stored":false}"#.replace("BODY", body),
         r#"{"event":"learned","explored":1,"skipped":2,"waiting":3,"failed":4}"#.to_owned(),

@@ -23,14 +23,16 @@ use murphy_campaign::live::spec::{
 use murphy_campaign::live::{LiveOptions, LiveWorld, Wanted};
 use murphy_campaign::store::{CampaignHead, Fingerprint, Recorder, Store};
 use murphy_campaign::{
-    Event, IdentityChoice, Memory, Outcome, REFERENCES, Settings, Sink, Stopping, StrategyKind,
-    World,
+    Event, IdentityChoice, MayLeaveOut, Memory, Outcome, REFERENCES, Settings, Sink, Stopping,
+    StrategyKind, World,
 };
 use murphy_model::{Identity, Mode, Pattern};
 use murphy_search::{Filter, Modes, Options};
 
 pub use error::Error;
 pub use modes::{GRPC_MODES, HTTP_MODES};
+#[doc(hidden)]
+pub use modes::{mode_names, mode_rules};
 pub use report::{Report, why_solo};
 pub use services::{Managed, Proxied};
 
@@ -371,7 +373,7 @@ impl Campaign {
             let set = oracles.set(name, level);
             set.map_err(|error| Error::Nonsense(error.to_string()))?;
         }
-        let rules = modes::rules(modes);
+        let rules = modes::mode_rules(modes);
         let patterns = |texts: &[String]| {
             let patterns = texts.iter().map(|text| text.parse::<Pattern>());
             patterns.collect::<Result<Vec<_>, _>>()
@@ -383,7 +385,7 @@ impl Campaign {
         Ok(Settings {
             scenario: self.name.clone(),
             strategy: StrategyKind::Tree,
-            modes: modes::names(&rules),
+            modes: modes::mode_names(&rules),
             options: Options {
                 max_faults: self.max_faults,
                 max_cases: self.max_cases,
@@ -395,7 +397,7 @@ impl Campaign {
             max_time: self.max_time,
             audit: None,
             references: self.references,
-            identity: IdentityChoice::Auto(Identity::default()),
+            identity: IdentityChoice::Auto(Identity::default(), MayLeaveOut::ANYTHING),
             oracles,
         })
     }

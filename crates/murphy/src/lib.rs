@@ -12,6 +12,8 @@ mod subject;
 pub use facade::{
     Campaign, Error, GRPC_MODES, HTTP_MODES, Managed, Proxied, Report, Said, why_solo,
 };
+#[doc(hidden)]
+pub use facade::{mode_names, mode_rules};
 pub use murphy_campaign as campaign;
 pub use murphy_campaign::live::spec::Session;
 pub use murphy_model as model;

@@ -11,6 +11,7 @@ mod config;
 mod context;
 mod error;
 mod exit;
+mod kept;
 mod known;
 mod observe;
 mod output;

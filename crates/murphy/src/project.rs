@@ -9,12 +9,14 @@ use std::time::Duration;
 
 use murphy_campaign::live::spec::{ScenarioSpec, ServiceSpec, Source};
 use murphy_campaign::live::{Correlation, LiveOptions, LiveWorld, Wanted};
-use murphy_campaign::{BrokenWorld, IdentityChoice, Settings as Campaign, StrategyKind};
-use murphy_model::{Identity, Mode, PathTemplates, nearest};
+use murphy_campaign::{
+    BrokenWorld, IdentityChoice, MayLeaveOut, Settings as Campaign, StrategyKind,
+};
+use murphy_model::{Identity, PathTemplates, nearest};
 use murphy_proxy::Witness;
 use murphy_search::{Filter, ModeRules, Modes, Options, Order};
 
-use crate::args::{CampaignArgs, DEFAULT_MODES, OrderArg, ProjectArgs, SearchArgs, StrategyArg};
+use crate::args::{CampaignArgs, OrderArg, ProjectArgs, SearchArgs, StrategyArg};
 use crate::config::{Config, IdentityRules, Switch};
 use crate::context::Context;
 use crate::error::Error;
@@ -90,7 +92,7 @@ impl Project {
                 None | Some(StrategyArg::Tree) => StrategyKind::Tree,
                 Some(StrategyArg::Random) => StrategyKind::Random,
             },
-            modes: mode_names(&modes),
+            modes: murphy::mode_names(&modes),
             options: self.options(modes, words),
             seed: search.seed.or(rules.seed).unwrap_or(0),
             jobs: self.jobs(search),
@@ -127,24 +129,9 @@ impl Project {
 
     /// What was typed counts for all calls; the file may say more exactly.
     fn modes(&self, words: &SearchWords) -> ModeRules {
-        let parsed = |list: &str| Mode::parse_list(list).expect("our own defaults");
-        if let Some(typed) = &words.modes {
-            return ModeRules {
-                http: typed.iter().copied().filter(is_for_http).collect(),
-                grpc: typed.clone(),
-                ..ModeRules::default()
-            };
-        }
-        let rules = &self.config.modes;
-        let usual = |default: &str| rules.usual.clone().unwrap_or_else(|| parsed(default));
-        ModeRules {
-            calls: rules.calls.clone(),
-            services: rules.services.clone(),
-            http: usual(DEFAULT_MODES)
-                .into_iter()
-                .filter(is_for_http)
-                .collect(),
-            grpc: usual(murphy::GRPC_MODES),
+        match &words.modes {
+            Some(typed) => murphy::mode_rules(Some(typed.clone())),
+            None => self.config.modes.for_search(),
         }
     }
 
@@ -273,27 +260,6 @@ fn say_if_solo(correlation: &Correlation, jobs: u32) {
     ));
 }
 
-fn is_for_http(mode: &Mode) -> bool {
-    mode.fits(murphy_model::Protocol::Http)
-}
-
-/// All that calls may fail with, as it is reported.
-fn mode_names(rules: &ModeRules) -> Vec<String> {
-    let particular = rules.calls.iter().map(|(_, modes)| modes);
-    let lists = [&rules.http]
-        .into_iter()
-        .chain(particular)
-        .chain(rules.services.values());
-    let mut names: Vec<String> = Vec::new();
-    for mode in lists.flatten() {
-        let name = mode.to_string();
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
-}
-
 /// What is not left to be found out is as it is set.
 fn identity(rules: &IdentityRules) -> IdentityChoice {
     let usual = Identity::default();
@@ -311,7 +277,12 @@ fn identity(rules: &IdentityRules) -> IdentityChoice {
         templates: PathTemplates::with(rules.paths.clone()),
         masked: rules.masked.clone(),
     };
-    IdentityChoice::Auto(start)
+    let may = MayLeaveOut {
+        payload: rules.payload == Switch::Auto,
+        predecessors: rules.predecessors == Switch::Auto,
+        call_site: rules.call_site == Switch::Auto,
+    };
+    IdentityChoice::Auto(start, may)
 }
 
 fn scenarios(config: &Config, names: &[String]) -> Result<Vec<ScenarioSpec>, Usage> {

@@ -112,7 +112,6 @@ fn written(form: &impl Serialize) -> String {
 #[serde(tag = "event", rename_all = "snake_case")]
 enum EventForm<'e> {
     Began {
-        campaign: &'e str,
         scenario: &'e str,
         strategy: &'e str,
         modes: &'e [String],
@@ -150,7 +149,6 @@ impl<'e> EventForm<'e> {
     fn new(event: &'e Event) -> Self {
         match event {
             Event::Began {
-                campaign,
                 scenario,
                 strategy,
                 modes,
@@ -158,7 +156,6 @@ impl<'e> EventForm<'e> {
                 jobs,
                 resumed,
             } => EventForm::Began {
-                campaign,
                 scenario,
                 strategy,
                 modes,

@@ -13,7 +13,7 @@ use murphy_model::{Call, Faultload, Identity, Observed, Point};
 
 use super::spec::{ScenarioSpec, SystemSpec};
 use super::{How, Keep, LiveOptions, LiveWorld};
-use crate::{BrokenWorld, World};
+use crate::BrokenWorld;
 
 /// How long calls may come after a scenario has ended while that is tried
 /// out: longer than anything that is merely scheduled.
@@ -122,11 +122,6 @@ impl LiveWorld {
         let none = Faultload::none();
         let (observed, _) = self.execute(0, &none, &identity, Keep::Calls, how).await?;
         Ok(observed)
-    }
-
-    /// What was asked of the registry when the world was started.
-    pub fn is_solo(&self) -> bool {
-        self.options.solo && self.workers() == 1
     }
 }
 

@@ -1,18 +1,17 @@
 //! `murphy run`: test your own system.
 
 use std::path::PathBuf;
-use std::time::SystemTime;
 
 use murphy_campaign::live::spec::ScenarioSpec;
 use murphy_campaign::since::{self, Past, Versions};
-use murphy_campaign::store::{CampaignHead, Fingerprint, Recorder, Store};
-use murphy_campaign::{Chosen, Memory, Ndjson, Outcome, Settings as Campaign, Sink, World};
-use murphy_model::{Faultload, Observed};
+use murphy_campaign::{Memory, Ndjson, Outcome, Settings as Campaign, Sink, World};
+use murphy_model::Observed;
 use murphy_report::shell::quoted;
 
 use crate::args::{Format, RunArgs};
 use crate::context::Context;
 use crate::error::{Error, complain};
+use crate::kept::Kept;
 use crate::known;
 use crate::progress::Progress;
 use crate::project::Project;
@@ -75,8 +74,8 @@ fn one(
     let mut kept = Kept::open(args, project, &campaign, &own_files(args, project, reports))?;
     let reports = reports.of_scenario(&scenario.name, project.scenarios.len() > 1);
     let (outcome, interrupted) = runtime::block_on(async {
-        let name = kept.name();
-        let (world, _) = project.bring_up(scenario, campaign.jobs, &name).await?;
+        let up = project.bring_up(scenario, campaign.jobs, kept.name());
+        let (world, _) = up.await?;
         campaign.jobs = campaign.jobs.min(world.workers());
         let done = campaign_in(&world, &campaign, &mut kept, context, &reports).await;
         let stopped = world.stop().await;
@@ -114,12 +113,7 @@ async fn campaign_in(
     let past = kept.past.take();
     let mut progress = Progress::new(context);
     let mut events = reports.events()?.map(Ndjson::new);
-    let mut sinks: Vec<&mut dyn Sink> = vec![&mut progress];
-    sinks.extend(
-        kept.recorder
-            .as_mut()
-            .map(|recorder| recorder as &mut dyn Sink),
-    );
+    let mut sinks: Vec<&mut dyn Sink> = vec![&mut progress, &mut kept.recorder];
     sinks.extend(events.as_mut().map(|events| events as &mut dyn Sink));
     let memory = match past {
         Some(past) => what_holds(world, &kept.versions, past).await?,
@@ -236,152 +230,4 @@ fn about(scenario: &ScenarioSpec) -> String {
         }
         ScenarioKind::Function(_) => "a function".to_owned(),
     }
-}
-
-/// What is kept of a campaign, and what was kept of the last.
-struct Kept {
-    store: Option<Store>,
-    recorder: Option<Recorder>,
-    memory: Memory,
-    past: Option<(murphy_model::Identity, Past)>,
-    /// The services as they are now.
-    versions: Versions,
-}
-
-impl Kept {
-    fn open(
-        args: &RunArgs,
-        project: &Project,
-        campaign: &Campaign,
-        own: &[PathBuf],
-    ) -> Result<Self, Error> {
-        let versions = project.versions(own);
-        let store = Store::open(project.state())?;
-        let store = store.keeping(project.config.store.keep);
-        let fingerprint = fingerprint(project, campaign, &versions);
-        let unfinished = match args.resume {
-            true => store.unfinished(&fingerprint)?,
-            false => None,
-        };
-        if args.resume && unfinished.is_none() {
-            output::say(
-                "note: no campaign with these settings was broken off; this one starts afresh",
-            );
-        }
-        let past = match args.since_last {
-            true => last(&store, campaign)?,
-            false => None,
-        };
-        let (recorder, memory) = match &unfinished {
-            Some(id) => (store.resume(id)?, remember(&store, id)?),
-            None => {
-                let head = head(project, campaign, fingerprint, &versions);
-                (store.begin(&head)?, Memory::default())
-            }
-        };
-        Ok(Kept {
-            store: Some(store),
-            recorder: Some(recorder),
-            memory,
-            past,
-            versions,
-        })
-    }
-
-    fn name(&self) -> String {
-        let recorder = self.recorder.as_ref();
-        recorder.map_or_else(String::new, |recorder| {
-            recorder.campaign().as_str().to_owned()
-        })
-    }
-
-    fn say_trouble(&self) {
-        if let Some(trouble) = self.store.as_ref().and_then(Store::trouble) {
-            complain(format_args!(
-                "not all of the campaign could be kept: {trouble}\nhint: its result stands; for the next, {}",
-                trouble.hint()
-            ));
-        }
-    }
-}
-
-fn remember(store: &Store, id: &murphy_campaign::store::CampaignId) -> Result<Memory, Error> {
-    let chosen = store.identity(id)?;
-    let chosen = chosen.map(|(identity, masked)| Chosen { identity, masked });
-    Ok(Memory {
-        campaign: Some(id.as_str().to_owned()),
-        chosen,
-        executions: store.executions(id)?,
-    })
-}
-
-/// The last campaign on the same scenario that came to its end.
-fn last(
-    store: &Store,
-    campaign: &Campaign,
-) -> Result<Option<(murphy_model::Identity, Past)>, Error> {
-    let ended = store.last_ended(&campaign.scenario)?;
-    let Some(ended) = ended else {
-        output::say("note: no campaign on this scenario has ended yet; this one runs everything");
-        return Ok(None);
-    };
-    let versions: VersionsBlob = serde_json::from_str(&ended.entry.settings).unwrap_or_default();
-    let mut executions = ended.executions;
-    let reference = executions.remove(&Faultload::none());
-    let parts = ended.identity.zip(reference);
-    Ok(parts.map(|(identity, reference)| {
-        let past = Past {
-            versions: versions.versions,
-            reference: reference.execution.trace,
-            executions,
-        };
-        (identity, past)
-    }))
-}
-
-/// What a later run must know of this one.
-#[derive(Default, serde::Serialize, serde::Deserialize)]
-struct VersionsBlob {
-    versions: since::Versions,
-    config: PathBuf,
-}
-
-fn head(
-    project: &Project,
-    campaign: &Campaign,
-    fingerprint: Fingerprint,
-    versions: &Versions,
-) -> CampaignHead {
-    let settings = VersionsBlob {
-        versions: versions.clone(),
-        config: project.config.file.path().to_owned(),
-    };
-    CampaignHead {
-        scenario: campaign.scenario.clone(),
-        strategy: campaign.strategy.name().to_owned(),
-        modes: campaign.modes.clone(),
-        seed: campaign.seed,
-        jobs: campaign.jobs,
-        fingerprint,
-        settings: serde_json::to_string(&settings).expect("texts only"),
-        begun: SystemTime::now(),
-    }
-}
-
-/// Equal for campaigns of which one can go on where the other stopped: the
-/// number of jobs and where results go do not count.
-fn fingerprint(project: &Project, campaign: &Campaign, versions: &Versions) -> Fingerprint {
-    let versions = format!("{versions:?}");
-    let search = format!(
-        "{:?} {:?} {} {:?}",
-        campaign.options, campaign.strategy, campaign.seed, campaign.identity
-    );
-    Fingerprint::of([
-        env!("CARGO_PKG_VERSION"),
-        project.config.file.text(),
-        &project.command.join("\u{1f}"),
-        &campaign.scenario,
-        &search,
-        &versions,
-    ])
 }

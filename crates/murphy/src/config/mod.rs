@@ -40,12 +40,6 @@ pub(crate) const REFERENCE: &str = include_str!("reference.toml");
 /// somebody who waits for a stuck one.
 pub(crate) const SCENARIO_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long a service may take to stop before it is killed.
-pub(crate) const STOP_WITHIN: Duration = Duration::from_secs(5);
-
-/// Two references can agree by chance; a third one rarely does too.
-pub(crate) const REFERENCES: usize = 3;
-
 /// Where runs are kept.
 pub(crate) const STORE: &str = ".murphy";
 

@@ -1,11 +1,12 @@
 //! How calls fail: for all, for a service, for particular calls.
 //!
-//! Owns which rule counts. What a service fails with when no rule says so is
-//! what its protocol can return, which is known only once it was seen.
+//! Owns what the file says of it. Which of these rules counts for a call is
+//! decided in `search`; what a service fails with when no rule says so is what
+//! its protocol can return.
 
 use std::collections::BTreeMap;
 
-use murphy_model::{Mode, Pattern, Point};
+use murphy_model::{Mode, Pattern};
 
 /// How calls fail.
 #[derive(Debug, Default)]
@@ -20,16 +21,12 @@ pub(crate) struct ModeRules {
 }
 
 impl ModeRules {
-    /// How the call at `point` fails: as its pattern says, or its service, or
-    /// as calls usually do; `None` if the file leaves it open.
-    #[cfg_attr(not(test), allow(dead_code, reason = "for who runs a campaign"))]
-    pub(crate) fn of(&self, point: &Point) -> Option<&[Mode]> {
-        let of_call = self.calls.iter().find(|(at, _)| at.matches(point));
-        let of_service = || self.services.get(&*point.frame().destination);
-        of_call
-            .map(|(_, modes)| modes)
-            .or_else(of_service)
-            .or(self.usual.as_ref())
-            .map(Vec::as_slice)
+    /// The same, with nothing left open.
+    pub(crate) fn for_search(&self) -> murphy_search::ModeRules {
+        murphy_search::ModeRules {
+            calls: self.calls.clone(),
+            services: self.services.clone(),
+            ..murphy::mode_rules(self.usual.clone())
+        }
     }
 }

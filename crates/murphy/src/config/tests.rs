@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use murphy_campaign::REFERENCES;
 use murphy_campaign::live::spec::{Health, RequestCall, ServiceSpec, Source, StepSpec};
 use murphy_model::Point;
+use murphy_search::Modes;
 use serde_json::{Value, json};
 use toml::de::{DeTable, DeValue};
 
@@ -136,7 +138,7 @@ fn the_most_particular_rule_says_how_a_call_fails() {
 [[modes]]\nat = '** > cart GET *'\nmodes = 'hang'
 [[modes]]\nat = '** > cart *'\nmodes = '404'
 ";
-    let rules = good(text).modes;
+    let rules = Modes::ByRule(good(text).modes.for_search());
     let cases = [
         ("shop GET / > cart GET /a", "hang"),
         ("shop GET / > cart PUT /a", "404"),
@@ -146,7 +148,7 @@ fn the_most_particular_rule_says_how_a_call_fails() {
     ];
     for (point, wanted) in cases {
         let point: Point = point.parse().unwrap();
-        assert_eq!(mode_names(rules.of(&point).unwrap()), wanted, "{point}");
+        assert_eq!(mode_names(rules.of(&point)), wanted, "{point}");
     }
 }
 

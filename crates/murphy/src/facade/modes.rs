@@ -1,4 +1,4 @@
-//! How calls fail where nothing more is said.
+//! How calls fail where nothing more is said, and how that is told.
 
 use murphy_model::{Mode, Protocol};
 use murphy_search::ModeRules;
@@ -12,7 +12,7 @@ pub const GRPC_MODES: &str =
     "grpc:UNAVAILABLE,grpc:INTERNAL,grpc:DEADLINE_EXCEEDED,grpc:RESOURCE_EXHAUSTED";
 
 /// These modes for all calls that can carry them, or the default.
-pub(super) fn rules(asked: Option<Vec<Mode>>) -> ModeRules {
+pub fn mode_rules(asked: Option<Vec<Mode>>) -> ModeRules {
     let usual = |default: &str| match &asked {
         Some(modes) => modes.clone(),
         None => Mode::parse_list(default).expect("our own defaults"),
@@ -25,11 +25,20 @@ pub(super) fn rules(asked: Option<Vec<Mode>>) -> ModeRules {
     }
 }
 
-/// All that calls may fail with, as it is reported.
-pub(super) fn names(rules: &ModeRules) -> Vec<String> {
-    let all = match rules.http.is_empty() {
+/// All that calls may fail with, each once, as it is reported.
+pub fn mode_names(rules: &ModeRules) -> Vec<String> {
+    let usual = match rules.http.is_empty() {
         true => &rules.grpc,
         false => &rules.http,
     };
-    all.iter().map(Mode::to_string).collect()
+    let of_calls = rules.calls.iter().map(|(_, modes)| modes);
+    let lists = std::iter::once(usual).chain(of_calls);
+    let mut names: Vec<String> = Vec::new();
+    for mode in lists.chain(rules.services.values()).flatten() {
+        let name = mode.to_string();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
 }

@@ -40,8 +40,11 @@ fn a_test_says_what_it_is_not_content_with() {
 
 #[test]
 fn modes_are_for_what_can_carry_them() {
-    let rules = modes::rules(Some(Mode::parse_list("503,grpc:UNAVAILABLE").unwrap()));
-    assert_eq!(modes::names(&rules), ["503"]);
+    let rules = modes::mode_rules(Some(Mode::parse_list("503,grpc:UNAVAILABLE").unwrap()));
+    assert_eq!(modes::mode_names(&rules), ["503"]);
     assert_eq!(rules.grpc.len(), 2);
-    assert_eq!(modes::names(&modes::rules(None)).join(","), HTTP_MODES);
+    assert_eq!(
+        modes::mode_names(&modes::mode_rules(None)).join(","),
+        HTTP_MODES
+    );
 }

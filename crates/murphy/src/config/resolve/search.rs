@@ -1,11 +1,12 @@
 //! `[search]`, `[[modes]]` and the modes of services: what to try.
 
+use murphy_campaign::REFERENCES;
 use murphy_model::Mode;
 use murphy_search::{Filter, Reduction};
 
 use super::checker::Checker;
 use crate::config::raw::{At, Count, Modes, ModesAt, OneOrMany, Search, Words};
-use crate::config::{ModeRules, REFERENCES, SearchRules};
+use crate::config::{ModeRules, SearchRules};
 
 /// How calls fail.
 pub(super) fn modes(

@@ -2,11 +2,12 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
+use murphy_campaign::live::STOP_WITHIN;
 use murphy_campaign::live::spec::{Health, ManagedSpec, ServiceSpec, Source};
 
 use super::checker::{Checker, Filler};
+use crate::config::Span;
 use crate::config::raw::{Service, Text};
-use crate::config::{STOP_WITHIN, Span};
 
 /// The services that make sense.
 pub(super) fn services(checker: &mut Checker<'_>, raw: Vec<(Text, Service)>) -> Vec<ServiceSpec> {

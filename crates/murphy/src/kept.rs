@@ -1,0 +1,160 @@
+//! What is kept of a campaign, and what was kept of earlier ones.
+//!
+//! Owns which earlier campaign counts: the one that is to be resumed, or the
+//! last one with `--since-last`. How it is kept is the store's business, what
+//! still holds of it is decided in `campaign::since`.
+
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use murphy_campaign::since::{Past, Versions};
+use murphy_campaign::store::{CampaignHead, CampaignId, Fingerprint, Recorder, Store};
+use murphy_campaign::{Chosen, Memory, Settings as Campaign};
+use murphy_model::{Faultload, Identity};
+
+use crate::args::RunArgs;
+use crate::error::{Error, complain};
+use crate::output;
+use crate::project::Project;
+
+/// What is kept of a campaign, and what was kept of the last.
+pub(crate) struct Kept {
+    store: Store,
+    /// Keeps what happens.
+    pub(crate) recorder: Recorder,
+    /// What an earlier run of this campaign left.
+    pub(crate) memory: Memory,
+    /// The last campaign, if what still holds of it is not to be run again.
+    pub(crate) past: Option<(Identity, Past)>,
+    /// The services as they are now.
+    pub(crate) versions: Versions,
+}
+
+impl Kept {
+    /// Opens the store and begins a campaign, or goes on with one; `own` are
+    /// files that Murphy writes itself.
+    pub(crate) fn open(
+        args: &RunArgs,
+        project: &Project,
+        campaign: &Campaign,
+        own: &[PathBuf],
+    ) -> Result<Self, Error> {
+        let versions = project.versions(own);
+        let store = Store::open(project.state())?;
+        let store = store.keeping(project.config.store.keep);
+        let fingerprint = fingerprint(project, campaign, &versions);
+        let unfinished = match args.resume {
+            true => store.unfinished(&fingerprint)?,
+            false => None,
+        };
+        if args.resume && unfinished.is_none() {
+            output::say(
+                "note: no campaign with these settings was broken off; this one starts afresh",
+            );
+        }
+        let past = match args.since_last {
+            true => last(&store, campaign)?,
+            false => None,
+        };
+        let (recorder, memory) = match &unfinished {
+            Some(id) => (store.resume(id)?, remember(&store, id)?),
+            None => {
+                let head = head(campaign, fingerprint, &versions);
+                (store.begin(&head)?, Memory::default())
+            }
+        };
+        Ok(Kept {
+            store,
+            recorder,
+            memory,
+            past,
+            versions,
+        })
+    }
+
+    /// The campaign's name.
+    pub(crate) fn name(&self) -> &str {
+        self.recorder.campaign().as_str()
+    }
+
+    /// Says so if not everything could be kept.
+    pub(crate) fn say_trouble(&self) {
+        if let Some(trouble) = self.store.trouble() {
+            complain(format_args!(
+                "not all of the campaign could be kept: {trouble}\nhint: its result stands; for the next, {}",
+                trouble.hint()
+            ));
+        }
+    }
+}
+
+fn remember(store: &Store, id: &CampaignId) -> Result<Memory, Error> {
+    let chosen = store.identity(id)?;
+    let chosen = chosen.map(|(identity, masked)| Chosen { identity, masked });
+    Ok(Memory {
+        campaign: Some(id.as_str().to_owned()),
+        chosen,
+        executions: store.executions(id)?,
+    })
+}
+
+/// The last campaign on the same scenario that came to its end.
+fn last(store: &Store, campaign: &Campaign) -> Result<Option<(Identity, Past)>, Error> {
+    let ended = store.last_ended(&campaign.scenario)?;
+    let Some(ended) = ended else {
+        output::say("note: no campaign on this scenario has ended yet; this one runs everything");
+        return Ok(None);
+    };
+    let versions: VersionsBlob = serde_json::from_str(&ended.entry.settings).unwrap_or_default();
+    let mut executions = ended.executions;
+    let reference = executions.remove(&Faultload::none());
+    let parts = ended.identity.zip(reference);
+    Ok(parts.map(|(identity, reference)| {
+        let past = Past {
+            versions: versions.versions,
+            reference: reference.execution.trace,
+            executions,
+        };
+        (identity, past)
+    }))
+}
+
+/// What a later run must know of this one.
+#[derive(Default, serde::Serialize, serde::Deserialize)]
+struct VersionsBlob {
+    versions: Versions,
+}
+
+fn head(campaign: &Campaign, fingerprint: Fingerprint, versions: &Versions) -> CampaignHead {
+    let settings = VersionsBlob {
+        versions: versions.clone(),
+    };
+    CampaignHead {
+        scenario: campaign.scenario.clone(),
+        strategy: campaign.strategy.name().to_owned(),
+        modes: campaign.modes.clone(),
+        seed: campaign.seed,
+        jobs: campaign.jobs,
+        fingerprint,
+        settings: serde_json::to_string(&settings).expect("texts only"),
+        begun: SystemTime::now(),
+    }
+}
+
+/// Equal for campaigns of which one can go on where the other stopped: the
+/// number of jobs and where results go do not count.
+fn fingerprint(project: &Project, campaign: &Campaign, versions: &Versions) -> Fingerprint {
+    let versions = format!("{versions:?}");
+    let search = format!(
+        "{:?} {:?} {} {:?}",
+        campaign.options, campaign.strategy, campaign.seed, campaign.identity
+    );
+    Fingerprint::of([
+        env!("CARGO_PKG_VERSION"),
+        project.config.file.text(),
+        &project.command.join("\u{1f}"),
+        &campaign.scenario,
+        &search,
+        &versions,
+    ])
+}
