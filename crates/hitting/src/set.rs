@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use crate::words::{self, BITS};
+
 /// A set of small numbers.
 ///
 /// ```
@@ -20,8 +22,6 @@ pub struct Set {
     /// Without trailing zeros, so that equal sets have equal words.
     words: Vec<u64>,
 }
-
-const BITS: usize = u64::BITS as usize;
 
 impl Set {
     /// The empty set.
@@ -80,6 +80,16 @@ impl Set {
         pairs.map(|(a, b)| (a & b).count_ones() as usize).sum()
     }
 
+    /// The element the two have in common, if it is exactly one.
+    pub fn sole(&self, other: &Set) -> Option<usize> {
+        let pairs = self.words.iter().zip(&other.words).enumerate();
+        let mut meeting =
+            pairs.filter_map(|(at, (a, b))| Some((at, a & b)).filter(|both| both.1 != 0));
+        let (at, word) = meeting.next()?;
+        let alone = word.is_power_of_two() && meeting.next().is_none();
+        alone.then(|| at * BITS + word.trailing_zeros() as usize)
+    }
+
     /// Whether every element is also in `other`.
     pub fn is_subset(&self, other: &Set) -> bool {
         self.words.len() <= other.words.len()
@@ -119,8 +129,7 @@ impl Set {
 
     /// The elements, in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        let words = self.words.iter().enumerate();
-        words.flat_map(|(at, word)| Ones(*word).map(move |bit| at * BITS + bit))
+        words::ones(&self.words)
     }
 
     /// The smallest element.
@@ -131,22 +140,6 @@ impl Set {
     fn trim(&mut self) {
         let used = self.words.iter().rposition(|word| *word != 0);
         self.words.truncate(used.map_or(0, |last| last + 1));
-    }
-}
-
-/// The bits of a word, from the lowest.
-struct Ones(u64);
-
-impl Iterator for Ones {
-    type Item = usize;
-
-    fn next(&mut self) -> Option<usize> {
-        if self.0 == 0 {
-            return None;
-        }
-        let bit = self.0.trailing_zeros() as usize;
-        self.0 &= self.0 - 1;
-        Some(bit)
     }
 }
 
@@ -198,6 +191,8 @@ mod tests {
             prop_assert_eq!(of_a.contains(x), a.contains(&x));
             prop_assert_eq!(of_a.meets(&of_b), !a.is_disjoint(&b));
             prop_assert_eq!(of_a.shared(&of_b), a.intersection(&b).count());
+            let both: Vec<usize> = a.intersection(&b).copied().collect();
+            prop_assert_eq!(of_a.sole(&of_b), both.first().copied().filter(|_| both.len() == 1));
             prop_assert_eq!(of_a.is_subset(&of_b), a.is_subset(&b));
             prop_assert!(of_a.iter().eq(a.iter().copied()));
             prop_assert_eq!(of_a == of_b, a == b);
