@@ -1,10 +1,10 @@
-//! A formula as two bit matrices.
+//! Clauses as two bit matrices.
 //!
 //! Owns the numbering: elements that occur become columns `0..`, in ascending
 //! order, so that rows are as wide as the problem and not as its largest
 //! element.
 
-use crate::{Formula, Set, words};
+use crate::{Set, words};
 
 /// Which clause holds which element, readable by clause and by element.
 #[derive(Clone, Debug)]
@@ -24,8 +24,7 @@ struct Rows {
 }
 
 impl Matrix {
-    pub(crate) fn of(formula: &Formula) -> Self {
-        let clauses = formula.clauses();
+    pub(crate) fn of(clauses: &[Set]) -> Self {
         let elements = occurring(clauses);
         let mut matrix = Matrix {
             clauses: Rows::new(clauses.len(), elements.len()),
@@ -42,8 +41,7 @@ impl Matrix {
     }
 
     fn mark(&mut self, row: usize, element: usize) {
-        let column = self.elements.binary_search(&element);
-        let column = column.expect("every element of a clause occurs");
+        let column = self.column(element);
         words::set(self.clauses.get_mut(row), column);
         words::set(self.columns.get_mut(column), row);
     }
@@ -66,6 +64,12 @@ impl Matrix {
     /// The clauses a column hits.
     pub(crate) fn hits(&self, column: usize) -> &[u64] {
         self.columns.get(column)
+    }
+
+    /// The column of an element that occurs.
+    pub(crate) fn column(&self, element: usize) -> usize {
+        let column = self.elements.binary_search(&element);
+        column.expect("every element of a clause has a column")
     }
 
     /// The element a column stands for.

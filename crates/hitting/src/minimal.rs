@@ -64,7 +64,7 @@ pub(crate) struct Level {
 
 impl Minimal {
     pub(crate) fn of(formula: &Formula) -> Self {
-        let matrix = Matrix::of(formula);
+        let matrix = Matrix::of(formula.clauses());
         Minimal {
             bound: Bound::none(),
             levels: Vec::new(),

@@ -18,6 +18,16 @@ pub(crate) fn clear(row: &mut [u64], bit: usize) {
     row[bit / BITS] &= !(1 << (bit % BITS));
 }
 
+pub(crate) fn has(row: &[u64], bit: usize) -> bool {
+    row[bit / BITS] >> (bit % BITS) & 1 == 1
+}
+
+/// Whether `b` has all of what `a` has of `mask`.
+pub(crate) fn within(a: &[u64], b: &[u64], mask: &[u64]) -> bool {
+    let pairs = a.iter().zip(b).zip(mask);
+    pairs.into_iter().all(|((a, b), mask)| a & mask & !b == 0)
+}
+
 /// Keeps in `row` only what is also in `other`.
 pub(crate) fn keep(row: &mut [u64], other: &[u64]) {
     for (mine, theirs) in row.iter_mut().zip(other) {
