@@ -46,6 +46,9 @@ pub enum Values {
     OnOff,
     /// A whole number from the first to the second.
     Number(u32, u32),
+    /// A number from the first to the second, with at most one digit after the
+    /// point.
+    Tenths(u32, u32),
     /// One of these words.
     Words(&'static [&'static str]),
 }
@@ -57,9 +60,20 @@ impl Values {
             Values::Number(low, high) => value
                 .parse::<u32>()
                 .is_ok_and(|number| (*low..=*high).contains(&number)),
+            Values::Tenths(low, high) => {
+                tenths(value).is_some_and(|number| (low * 10..=high * 10).contains(&number))
+            }
             Values::Words(words) => words.contains(&value),
         }
     }
+}
+
+/// A number such as `2` or `1.5`, times ten.
+fn tenths(text: &str) -> Option<u32> {
+    let (whole, tenth) = text.split_once('.').unwrap_or((text, "0"));
+    let whole: u32 = whole.parse().ok()?;
+    let tenth: u32 = tenth.parse().ok().filter(|_| tenth.len() == 1)?;
+    whole.checked_mul(10)?.checked_add(tenth)
 }
 
 impl std::fmt::Display for Values {
@@ -67,6 +81,9 @@ impl std::fmt::Display for Values {
         match self {
             Values::OnOff => write!(f, "on or off"),
             Values::Number(low, high) => write!(f, "a number from {low} to {high}"),
+            Values::Tenths(low, high) => {
+                write!(f, "a number from {low} to {high} with at most one decimal")
+            }
             Values::Words(words) => write!(f, "{}", words.join(" or ")),
         }
     }
@@ -123,6 +140,14 @@ impl Settings {
     /// If the app does not declare the switch as a number.
     pub fn number(&self, name: &str) -> u32 {
         self.word(name).parse().expect("a declared number switch")
+    }
+
+    /// The number a switch is set to, times ten.
+    ///
+    /// # Panics
+    /// If the app does not declare the switch as a number with tenths.
+    pub fn tenths(&self, name: &str) -> u32 {
+        tenths(self.word(name)).expect("a declared switch of tenths")
     }
 
     /// The word a switch is set to.
@@ -264,7 +289,8 @@ pub struct System {
     pub wire: Wire,
     /// Whether its services keep something from one request to the next that
     /// changes what they do: executions at the same time would disturb each
-    /// other, and each one needs the system fresh.
+    /// other, and each one needs the system fresh. Luck is no such thing: it
+    /// is to go on from one execution to the next.
     pub keeps_state: bool,
 }
 
@@ -344,4 +370,20 @@ pub fn stands_for(declared: &Faultload, found: &Faultload) -> bool {
         && found
             .faults()
             .all(|found| declared.iter().any(|d| same(d, &found)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Values;
+
+    #[test]
+    fn tenths_have_at_most_one_decimal_and_stay_between_their_bounds() {
+        let values = Values::Tenths(1, 20);
+        for allowed in ["1", "1.0", "1.5", "9.9", "20", "20.0"] {
+            assert!(values.allow(allowed), "{allowed}");
+        }
+        for refused in ["", ".", "1.", ".5", "0.9", "20.1", "1.55", "1,5", "-1", "x"] {
+            assert!(!values.allow(refused), "{refused}");
+        }
+    }
 }

@@ -14,6 +14,7 @@ mod netflix;
 mod parts;
 mod purchase;
 mod register;
+mod replicas;
 
 use crate::App;
 
@@ -31,6 +32,7 @@ pub fn all() -> Vec<App> {
         astronomy::apps(),
         register::apps(),
         hotel::apps(),
+        replicas::apps(),
     ];
     families.into_iter().flatten().collect()
 }

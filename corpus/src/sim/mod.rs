@@ -2,7 +2,9 @@
 //!
 //! Owns simulated time, the order of concurrent things (decided by a seed) and
 //! what a fault does to a message. The identity of calls comes from `model`.
-//! The same faultload, seed and state always give the same execution.
+//! The same faultload, seed and state always give the same execution; a system
+//! that leaves something to chance goes on with its own generator, so that the
+//! same executions in a row come again.
 
 mod executor;
 mod world;
@@ -106,7 +108,7 @@ impl Simulator {
     /// Runs the scenario once under a faultload.
     pub fn run(&mut self, faultload: &Faultload) -> Execution {
         if self.state == State::Reset {
-            self.reset();
+            self.start_over();
         }
         let executor = Executor::new(self.seed, self.clock);
         let world = World::new(
@@ -127,7 +129,17 @@ impl Simulator {
         }
     }
 
-    /// Makes all state fresh, as if every service had been restarted.
+    /// Lets an execution begin as the first one did. A system that keeps no
+    /// state needs nothing made anew for that, and its luck goes on.
+    fn start_over(&mut self) {
+        match self.system.keeps_state {
+            true => self.reset(),
+            false => self.clock = Duration::ZERO,
+        }
+    }
+
+    /// Makes everything fresh, as if every service had been restarted: all
+    /// state, and luck from its seed.
     pub fn reset(&mut self) {
         self.clock = Duration::ZERO;
         if let Source::App(app, settings) = &self.source {

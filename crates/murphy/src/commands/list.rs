@@ -30,6 +30,7 @@ fn switch_text(switch: &Switch) -> String {
     let values = match switch.values {
         Values::OnOff => "on|off".to_owned(),
         Values::Number(low, high) => format!("{low}..{high}"),
+        Values::Tenths(low, high) => format!("{low}.0..{high}.0"),
         Values::Words(words) => words.join("|"),
     };
     let Switch {
