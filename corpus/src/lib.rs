@@ -10,9 +10,11 @@
 pub mod app;
 pub mod apps;
 pub mod brute;
+pub mod deployments;
 mod faults;
 pub mod generated;
 pub mod net;
+pub mod overlap;
 pub mod sim;
 pub mod sockets;
 mod wire;

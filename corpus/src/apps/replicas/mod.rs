@@ -4,7 +4,7 @@
 //! method and path, and only the destination differs. The frontend tries
 //! replica after replica until one answers, so a request fails exactly if all
 //! that it tries of one API fail. This is the model behind the published
-//! figures on combinations of faults; there is no bug
+//! figures on combinations of faults ([`crate::deployments`]); there is no bug
 //! but that replicas come to an end.
 //!
 //! With `count` out of its identity, all calls to one replica are one point,
