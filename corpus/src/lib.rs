@@ -13,6 +13,7 @@ pub mod brute;
 pub mod deployments;
 mod faults;
 pub mod generated;
+mod names;
 pub mod net;
 pub mod overlap;
 pub mod sim;

@@ -7,13 +7,15 @@
 
 use std::sync::LazyLock;
 
+use crate::names::lasting;
+
 /// The most services a generated system has. More than its calls, so that
 /// concurrent calls never have to share a service.
 const MOST_SERVICES: usize = 64;
 
 /// Names of generated services.
 pub(super) static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-    let name = |index: usize| &*Box::leak(format!("s{index}").into_boxed_str());
+    let name = |index: usize| lasting(format!("s{index}"));
     (0..MOST_SERVICES).map(name).collect()
 });
 

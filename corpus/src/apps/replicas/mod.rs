@@ -11,7 +11,6 @@
 //! and a fault there strikes every one of them: that replica is down.
 
 mod balancer;
-mod names;
 #[cfg(test)]
 mod tests;
 
@@ -23,12 +22,15 @@ use serde_json::json;
 
 use super::expect;
 use super::parts::{attempt, leaf};
+use crate::names::lasting;
 use crate::net::{Abort, Ctx, Request, Response};
 use crate::{App, Expected, Service, Settings, Switch, System, Values};
 use balancer::{Balancer, Choice};
-use names::{Api, MOST_APIS, MOST_REPLICAS};
 
 const TIMEOUT: Duration = Duration::from_secs(2);
+
+const MOST_APIS: u32 = 30;
+const MOST_REPLICAS: u32 = 8;
 
 /// Far more than any published request comes near.
 const MOST_CALLS: u32 = 20;
@@ -124,10 +126,27 @@ fn build(settings: &Settings) -> System {
     }
 }
 
+/// An API, of several replicas.
+struct Api {
+    /// Where its replicas are asked; no other API has the same.
+    path: String,
+    /// The service that each replica is.
+    replicas: Vec<&'static str>,
+}
+
+impl Api {
+    fn new(number: u32, replicas: u32) -> Self {
+        let replica = |replica| lasting(format!("a{number:02}-{replica}"));
+        Api {
+            path: format!("/a{number:02}"),
+            replicas: (1..=replicas).map(replica).collect(),
+        }
+    }
+}
+
 /// The one service that calls others.
 struct Frontend {
-    apis: &'static [Api],
-    replicas: usize,
+    apis: Vec<Api>,
     attempts: usize,
     /// How often it calls each API, in tenths.
     calls: u32,
@@ -136,27 +155,22 @@ struct Frontend {
 
 impl Frontend {
     fn new(settings: &Settings) -> Self {
-        let apis = settings.number("apis") as usize;
-        let replicas = settings.number("replicas") as usize;
+        let (apis, replicas) = (settings.number("apis"), settings.number("replicas"));
         let choice = Choice::named(settings.word("choice"));
         let seed = u64::from(settings.number("seed"));
         Frontend {
-            apis: names::first(apis),
-            replicas,
-            attempts: match settings.number("attempts") as usize {
-                0 => replicas,
-                limit => limit.min(replicas),
+            apis: (1..=apis).map(|api| Api::new(api, replicas)).collect(),
+            attempts: match settings.number("attempts") {
+                0 => replicas as usize,
+                limit => limit.min(replicas) as usize,
             },
             calls: settings.tenths("calls"),
-            balancer: Balancer::new(choice, apis, replicas, seed),
+            balancer: Balancer::new(choice, apis as usize, replicas as usize, seed),
         }
     }
 
     fn replicas(&self) -> Vec<Service> {
-        let names = self
-            .apis
-            .iter()
-            .flat_map(|api| &api.replicas[..self.replicas]);
+        let names = self.apis.iter().flat_map(|api| &api.replicas);
         names
             .map(|name| leaf(name, json!({"from": name})))
             .collect()
@@ -174,7 +188,7 @@ impl Frontend {
     /// Calls an API: replica after replica, until one answers.
     async fn call(&self, ctx: &Ctx, api: usize) -> Result<Response, Abort> {
         let Api { path, replicas } = &self.apis[api];
-        let mut left: Vec<usize> = (0..self.replicas).collect();
+        let mut left: Vec<usize> = (0..replicas.len()).collect();
         for _ in 0..self.attempts {
             let replica = self.balancer.pick(api, &left);
             left.retain(|other| *other != replica);
