@@ -17,6 +17,7 @@ mod names;
 pub mod net;
 pub mod overlap;
 pub mod sim;
+pub mod skeleton;
 pub mod sockets;
 mod wire;
 
