@@ -7,13 +7,13 @@
 
 use std::sync::Arc;
 
-use murphy_model::{Finding, Observed};
+use murphy_model::{Execution, Finding, Observed, Verdict};
 use murphy_oracle::{Findings, Profile, Reference};
 use murphy_search::Ticket;
 
 use crate::campaign::Case;
 use crate::searcher::Searcher;
-use crate::settings::Settings;
+use crate::settings::{Settings, StrategyKind};
 
 pub(crate) struct Judge {
     findings: Findings,
@@ -21,6 +21,9 @@ pub(crate) struct Judge {
     /// Not taken in yet.
     waiting: Vec<(Ticket, Observed)>,
     cases: Vec<Case>,
+    /// Whether faults are planned in the knowledge that many may not strike.
+    /// An execution then counts as one of what did.
+    only_struck: bool,
 }
 
 impl Judge {
@@ -33,6 +36,7 @@ impl Judge {
             profile: Profile::new(reference),
             waiting: Vec::new(),
             cases: Vec::new(),
+            only_struck: matches!(settings.strategy, StrategyKind::Lineage(_)),
         }
     }
 
@@ -51,7 +55,10 @@ impl Judge {
         }
     }
 
-    fn judge(&mut self, number: usize, observed: Observed) {
+    fn judge(&mut self, number: usize, mut observed: Observed) {
+        if self.only_struck {
+            observed.execution = struck_only(observed.execution);
+        }
         self.findings.judge(number, &observed);
         self.profile.take(&observed);
         let failed = observed.execution.verdict.is_failure();
@@ -79,5 +86,18 @@ impl Judge {
         } = self;
         cases.sort_by_key(|case| case.number);
         (findings.into_findings(), profile, cases)
+    }
+}
+
+/// The same execution, of the faults that struck: the others had no part.
+fn struck_only(execution: Execution) -> Execution {
+    let verdict = match execution.verdict {
+        Verdict::NotExercised { .. } => Verdict::Passed,
+        verdict => verdict,
+    };
+    Execution {
+        faultload: execution.trace.struck(),
+        verdict,
+        trace: execution.trace,
     }
 }

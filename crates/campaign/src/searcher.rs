@@ -3,7 +3,7 @@
 //! Owns the choice among strategies and what only some of them can tell.
 
 use murphy_model::{Faultload, Point};
-use murphy_search::{Options, Random, Strategy, Ticket, Tree};
+use murphy_search::{Lineage, Options, Random, Strategy, Ticket, Tree};
 
 use crate::event::Standing;
 use crate::settings::StrategyKind;
@@ -14,6 +14,8 @@ pub enum Searcher {
     Tree(Box<Tree>),
     /// A seeded sample.
     Random(Box<Random>),
+    /// Every minimal failing combination.
+    Lineage(Box<Lineage>),
 }
 
 impl Searcher {
@@ -22,6 +24,9 @@ impl Searcher {
         match kind {
             StrategyKind::Tree => Searcher::Tree(Box::new(Tree::new(options))),
             StrategyKind::Random => Searcher::Random(Box::new(Random::new(options, seed))),
+            StrategyKind::Lineage(probe) => {
+                Searcher::Lineage(Box::new(Lineage::new(options, probe)))
+            }
         }
     }
 
@@ -29,6 +34,7 @@ impl Searcher {
         match self {
             Searcher::Tree(tree) => tree.as_mut(),
             Searcher::Random(random) => random.as_mut(),
+            Searcher::Lineage(lineage) => lineage.as_mut(),
         }
     }
 
@@ -37,6 +43,7 @@ impl Searcher {
         let points = match self {
             Searcher::Tree(tree) => tree.points(),
             Searcher::Random(random) => random.points(),
+            Searcher::Lineage(lineage) => lineage.points(),
         };
         points.into_iter().cloned().collect()
     }
@@ -47,6 +54,7 @@ impl Searcher {
         match self {
             Searcher::Tree(tree) => tree.number(faultload),
             Searcher::Random(_) => usize::try_from(ticket.0).ok(),
+            Searcher::Lineage(lineage) => lineage.number(faultload),
         }
     }
 
@@ -54,6 +62,7 @@ impl Searcher {
         let (explored, skipped, waiting) = match self {
             Searcher::Tree(tree) => (tree.explored(), tree.skipped(), tree.waiting()),
             Searcher::Random(_) => (executed, 0, 0),
+            Searcher::Lineage(lineage) => (lineage.explored(), 0, 0),
         };
         Standing {
             explored,

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use murphy_model::Identity;
-use murphy_search::Options;
+use murphy_search::{Options, Probe};
 
 /// How many times a scenario is run without faults first: the fewest that can
 /// tell what varies from what varied once.
@@ -46,6 +46,8 @@ pub enum StrategyKind {
     Tree,
     /// A seeded sample.
     Random,
+    /// Every minimal failing combination.
+    Lineage(Probe),
 }
 
 impl StrategyKind {
@@ -54,6 +56,7 @@ impl StrategyKind {
         match self {
             StrategyKind::Tree => "tree",
             StrategyKind::Random => "random",
+            StrategyKind::Lineage(_) => "lineage",
         }
     }
 }

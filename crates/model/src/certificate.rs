@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use num_bigint::BigUint;
 
-use crate::Point;
+use crate::{Faultload, Point};
 
 /// What a search covered when it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +40,9 @@ pub struct Certificate {
     pub flags: Vec<Flag>,
     /// How often re-running skipped cases confirmed the prediction.
     pub audit: Option<Audit>,
+    /// The combinations that fail and of which no part does, where the
+    /// strategy tells: all of them up to the bound, if it is complete.
+    pub minimal: Option<Vec<Faultload>>,
 }
 
 impl Certificate {
@@ -80,6 +83,14 @@ pub enum Incomplete {
     BoundDepthFirst,
     /// Skipped cases that were run after all did not go as predicted.
     Audit,
+    /// No execution ever succeeded, so nothing can be told from what fails.
+    NoSuccess,
+    /// Calls that had sufficed did not, although none of them failed.
+    Contradicted,
+    /// The proof that nothing is left was given up for its size.
+    GaveUp,
+    /// The procedure is a published one that can end too early.
+    Published,
 }
 
 /// Something seen that the assumptions do not cover.
@@ -110,6 +121,20 @@ pub enum Flag {
         /// The point.
         at: Point,
         /// An execution that showed it.
+        execution: usize,
+    },
+    /// Calls that had sufficed did not, although none of them failed.
+    Contradicted {
+        /// The execution in which they sufficed.
+        first: usize,
+        /// The execution in which they did not.
+        second: usize,
+    },
+    /// More faults helped: what fails did not fail together with others.
+    NotMonotone {
+        /// What fails.
+        faultload: Faultload,
+        /// The execution in which it did not.
         execution: usize,
     },
 }

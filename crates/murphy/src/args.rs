@@ -9,6 +9,8 @@ mod setup;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use murphy_campaign::StrategyKind;
+use murphy_search::Probe;
 
 pub(crate) use project::{
     BaselineArgs, BaselineCommand, DoctorArgs, ListArgs, PlanArgs, ProjectArgs, ReplayArgs, RunArgs,
@@ -212,9 +214,15 @@ pub(crate) struct SearchArgs {
 /// What every campaign takes.
 #[derive(Args, Debug)]
 pub(crate) struct CampaignArgs {
-    /// How faultloads are chosen: `tree` covers every distinct behaviour, `random` samples.
+    /// How faultloads are chosen: `tree` covers every distinct behaviour, `lineage` finds every
+    /// minimal failing combination (for replicas and fallbacks), `random` samples.
     #[arg(long, value_enum, help_heading = SEARCH)]
     pub(crate) strategy: Option<StrategyArg>,
+
+    /// What lineage tries next: `steered` rules out the most (the default, complete); `fastfi` and
+    /// `ldfi` do as was published, to compare.
+    #[arg(long, value_enum, hide_possible_values = true, help_heading = SEARCH)]
+    pub(crate) probe: Option<ProbeArg>,
 
     /// Run N of the skipped faultloads after all and compare with what was predicted.
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = SEARCH)]
@@ -232,7 +240,38 @@ pub(crate) struct CampaignArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StrategyArg {
     Tree,
+    Lineage,
     Random,
+}
+
+impl StrategyArg {
+    /// The strategy it stands for, with the probe of lineage.
+    pub(crate) fn kind(self, probe: Option<ProbeArg>) -> StrategyKind {
+        match self {
+            StrategyArg::Tree => StrategyKind::Tree,
+            StrategyArg::Lineage => StrategyKind::Lineage(probe.unwrap_or_default().probe()),
+            StrategyArg::Random => StrategyKind::Random,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProbeArg {
+    #[default]
+    Steered,
+    #[value(name = "fastfi")]
+    FastFi,
+    Ldfi,
+}
+
+impl ProbeArg {
+    fn probe(self) -> Probe {
+        match self {
+            ProbeArg::Steered => Probe::Steered,
+            ProbeArg::FastFi => Probe::FastFi,
+            ProbeArg::Ldfi => Probe::Ldfi,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

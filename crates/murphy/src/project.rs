@@ -9,9 +9,7 @@ use std::time::Duration;
 
 use murphy_campaign::live::spec::{ScenarioSpec, ServiceSpec, Source};
 use murphy_campaign::live::{Correlation, LiveOptions, LiveWorld, Wanted};
-use murphy_campaign::{
-    BrokenWorld, IdentityChoice, MayLeaveOut, Settings as Campaign, StrategyKind,
-};
+use murphy_campaign::{BrokenWorld, IdentityChoice, MayLeaveOut, Settings as Campaign};
 use murphy_model::{Identity, PathTemplates, nearest};
 use murphy_proxy::Witness;
 use murphy_search::{Filter, ModeRules, Modes, Options, Order};
@@ -86,12 +84,10 @@ impl Project {
         let words = search_words(search)?;
         let modes = self.modes(&words);
         let strategy = args.and_then(|args| args.strategy).or(rules.strategy);
+        let probe = args.and_then(|args| args.probe);
         Ok(Campaign {
             scenario: scenario.name.clone(),
-            strategy: match strategy {
-                None | Some(StrategyArg::Tree) => StrategyKind::Tree,
-                Some(StrategyArg::Random) => StrategyKind::Random,
-            },
+            strategy: strategy.unwrap_or(StrategyArg::Tree).kind(probe),
             modes: murphy::mode_names(&modes),
             options: self.options(modes, words),
             seed: search.seed.or(rules.seed).unwrap_or(0),

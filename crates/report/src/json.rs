@@ -51,6 +51,7 @@ struct SummaryObject<'s> {
     assumptions: &'s [String],
     flags: Vec<FlagObject>,
     audit: Option<AuditObject<'s>>,
+    minimal: Option<Vec<Vec<String>>>,
     timing: TimingObject,
 }
 
@@ -58,6 +59,7 @@ impl<'s> SummaryObject<'s> {
     fn new(summary: &'s Summary) -> Self {
         let certificate = &summary.certificate;
         let skips = certificate.skips.as_ref();
+        let minimal = certificate.minimal.as_ref();
         let text =
             |(policy, count): (&&'static str, &num_bigint::BigUint)| (*policy, count.to_string());
         SummaryObject {
@@ -86,6 +88,7 @@ impl<'s> SummaryObject<'s> {
             assumptions: &certificate.assumptions,
             flags: certificate.flags.iter().map(FlagObject::new).collect(),
             audit: certificate.audit.as_ref().map(AuditObject::new),
+            minimal: minimal.map(|minimal| minimal.iter().map(fault_texts).collect()),
             timing: TimingObject::new(summary),
         }
     }
@@ -99,6 +102,10 @@ fn incomplete_name(incomplete: &Incomplete) -> &'static str {
         Incomplete::Nondeterminism => "nondeterminism",
         Incomplete::BoundDepthFirst => "bound-depth-first",
         Incomplete::Audit => "audit",
+        Incomplete::NoSuccess => "no-success",
+        Incomplete::Contradicted => "contradicted",
+        Incomplete::GaveUp => "gave-up",
+        Incomplete::Published => "published-procedure",
     }
 }
 
@@ -244,6 +251,19 @@ impl FlagObject {
             Flag::Ambiguous { at, execution } => FlagObject {
                 kind: "ambiguous",
                 at: Some(at.to_string()),
+                executions: vec![*execution],
+            },
+            Flag::Contradicted { first, second } => FlagObject {
+                kind: "contradicted",
+                at: None,
+                executions: vec![*first, *second],
+            },
+            Flag::NotMonotone {
+                faultload,
+                execution,
+            } => FlagObject {
+                kind: "not-monotone",
+                at: Some(faultload.to_string()),
                 executions: vec![*execution],
             },
         }

@@ -34,7 +34,10 @@ impl<'c> Claim<'c> {
             None => Claim {
                 complete: true,
                 title: "Complete",
-                text: covered(certificate.bound),
+                text: match &certificate.minimal {
+                    Some(minimal) => all_minimal(minimal.len(), certificate.bound),
+                    None => covered(certificate.bound),
+                },
                 assumptions: &certificate.assumptions,
             },
             Some(incomplete) => Claim {
@@ -53,6 +56,20 @@ fn covered(bound: Option<usize>) -> String {
         None => "every faultload".to_owned(),
     };
     format!("{which} over these calls was run or shown to be redundant")
+}
+
+fn all_minimal(found: usize, bound: Option<usize>) -> String {
+    let of_size = match bound {
+        Some(most) => format!(" of at most {}", counted(most, "fault")),
+        None => String::new(),
+    };
+    match found {
+        0 => format!("no combination{of_size} fails"),
+        1 => format!("exactly one combination{of_size} fails without any part of it failing"),
+        _ => format!(
+            "exactly {found} combinations{of_size} fail without any part of them failing; each was run"
+        ),
+    }
 }
 
 fn why_not(incomplete: &Incomplete) -> String {
@@ -75,6 +92,18 @@ fn why_not(incomplete: &Incomplete) -> String {
         }
         Incomplete::Audit => {
             "skipped faultloads that were run after all did not go as predicted".to_owned()
+        }
+        Incomplete::NoSuccess => {
+            "no execution ever succeeded, so nothing can be told from what fails".to_owned()
+        }
+        Incomplete::Contradicted => {
+            "calls that had sufficed once did not suffice again although none of them failed, so combinations may be missing".to_owned()
+        }
+        Incomplete::GaveUp => {
+            "proving that nothing is left took too long; bound the search with --max-faults".to_owned()
+        }
+        Incomplete::Published => {
+            "the published procedure ends too early in general; use --probe steered".to_owned()
         }
     }
 }
@@ -119,6 +148,16 @@ pub(crate) fn flag(flag: &Flag, labels: &Labels) -> String {
         Flag::Ambiguous { at, execution } => format!(
             "`{}` stood for several calls of execution {execution}; a fault cannot be aimed at one of them",
             labels.point(at)
+        ),
+        Flag::Contradicted { first, second } => format!(
+            "the calls that sufficed in execution {first} did not in execution {second}, although none of them failed"
+        ),
+        Flag::NotMonotone {
+            faultload,
+            execution,
+        } => format!(
+            "more faults helped: `{}` fails, but not with what else failed in execution {execution}",
+            labels.faultload(faultload)
         ),
     }
 }

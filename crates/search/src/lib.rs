@@ -9,6 +9,7 @@
 mod audit;
 mod catalogue;
 mod explain;
+mod lineage;
 mod model;
 mod options;
 pub mod policy;
@@ -18,6 +19,7 @@ mod tree;
 
 pub use audit::{Sample, audit};
 pub use explain::{Explanation, NeverSeen};
+pub use lineage::{Lineage, Probe};
 pub use options::{Filter, ModeRules, Modes, Options, Order, Reduction};
 pub use policy::Policy;
 pub use random::Random;

@@ -136,6 +136,7 @@ impl Random {
             assumptions: Vec::new(),
             flags: self.model.flags.clone(),
             audit: None,
+            minimal: None,
         }
     }
 }

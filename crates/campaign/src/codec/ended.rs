@@ -97,10 +97,13 @@ pub(super) struct CertificateForm<'c> {
     assumptions: &'c [String],
     flags: Vec<FlagForm>,
     audit: Option<AuditForm<'c>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    minimal: Option<Vec<Vec<FaultForm>>>,
 }
 
 impl<'c> CertificateForm<'c> {
     pub(super) fn new(certificate: &'c Certificate) -> Self {
+        let faults = |faultload: &Faultload| FaultForm::all(faultload, &mut Spelled);
         CertificateForm {
             points: certificate.points,
             conditional: certificate.conditional,
@@ -117,6 +120,10 @@ impl<'c> CertificateForm<'c> {
             assumptions: &certificate.assumptions,
             flags: certificate.flags.iter().map(FlagForm::new).collect(),
             audit: certificate.audit.as_ref().map(AuditForm::new),
+            minimal: certificate
+                .minimal
+                .as_ref()
+                .map(|m| m.iter().map(faults).collect()),
         }
     }
 }
@@ -153,6 +160,10 @@ impl IncompleteForm {
             Incomplete::Nondeterminism => ("nondeterminism", None),
             Incomplete::BoundDepthFirst => ("bound-depth-first", None),
             Incomplete::Audit => ("audit", None),
+            Incomplete::NoSuccess => ("no-success", None),
+            Incomplete::Contradicted => ("contradicted", None),
+            Incomplete::GaveUp => ("gave-up", None),
+            Incomplete::Published => ("published-procedure", None),
         };
         IncompleteForm { why, waiting }
     }
@@ -178,6 +189,15 @@ impl FlagForm {
             Flag::Ambiguous { at, execution } => {
                 ("ambiguous", Some(at.to_string()), vec![*execution])
             }
+            Flag::Contradicted { first, second } => ("contradicted", None, vec![*first, *second]),
+            Flag::NotMonotone {
+                faultload,
+                execution,
+            } => (
+                "not-monotone",
+                Some(faultload.to_string()),
+                vec![*execution],
+            ),
         };
         FlagForm {
             kind,

@@ -12,42 +12,86 @@ pub(super) fn check_campaign(args: &CampaignArgs, search: &SearchArgs) -> Result
             "leave it out",
         ));
     }
-    if args.strategy != Some(StrategyArg::Random) {
-        return Ok(());
+    match args.strategy {
+        Some(StrategyArg::Random) => check_random(args, search)?,
+        Some(StrategyArg::Lineage) => check_lineage(args, search)?,
+        Some(StrategyArg::Tree) | None => {}
     }
-    let unfit = [
-        (
-            args.audit.is_some(),
-            "--audit",
-            "skips nothing that could be audited",
-        ),
-        (search.order.is_some(), "--order", "has no order but chance"),
-        (
-            !search.reduce.is_empty(),
-            "--reduce",
-            "skips nothing, so there is nothing to reduce",
-        ),
-        (
-            !search.no_reduce.is_empty(),
-            "--no-reduce",
-            "skips nothing already",
-        ),
-    ];
-    for (given, argument, why) in unfit {
-        if given {
-            return Err(Usage::new(format!(
-                "`{argument}` and `--strategy random` exclude each other: random {why}"
-            ))
-            .at(
-                "--strategy",
-                "random",
-                "random",
-                format!("does not go with `{argument}`"),
-            )
-            .hint(format!("leave out `{argument}`, or use `--strategy tree`")));
-        }
+    if args.probe.is_some() && args.strategy.is_some_and(|of| of != StrategyArg::Lineage) {
+        return Err(Usage::new(
+            "`--probe` says what lineage tries next, and another strategy was asked for",
+        )
+        .hint("use `--strategy lineage`, or leave out `--probe`"));
     }
     Ok(())
+}
+
+fn check_random(args: &CampaignArgs, search: &SearchArgs) -> Result<(), Usage> {
+    exclude(
+        "random",
+        [
+            (
+                args.audit.is_some(),
+                "--audit",
+                "skips nothing that could be audited",
+            ),
+            (search.order.is_some(), "--order", "has no order but chance"),
+            (
+                !search.reduce.is_empty(),
+                "--reduce",
+                "skips nothing, so there is nothing to reduce",
+            ),
+            (
+                !search.no_reduce.is_empty(),
+                "--no-reduce",
+                "skips nothing already",
+            ),
+        ],
+    )
+}
+
+fn check_lineage(args: &CampaignArgs, search: &SearchArgs) -> Result<(), Usage> {
+    let other = |name: &String| name != "modes";
+    exclude(
+        "lineage",
+        [
+            (
+                args.audit.is_some(),
+                "--audit",
+                "predicts nothing that could be audited",
+            ),
+            (search.order.is_some(), "--order", "chooses its own order"),
+            (
+                search.reduce.iter().any(other),
+                "--reduce",
+                "knows the reduction `modes` only",
+            ),
+            (
+                !search.no_reduce.is_empty(),
+                "--no-reduce",
+                "reduces nothing unless it is asked to",
+            ),
+        ],
+    )
+}
+
+fn exclude<const N: usize>(
+    strategy: &str,
+    unfit: [(bool, &'static str, &'static str); N],
+) -> Result<(), Usage> {
+    let Some((_, argument, why)) = unfit.into_iter().find(|(given, ..)| *given) else {
+        return Ok(());
+    };
+    Err(Usage::new(format!(
+        "`{argument}` and `--strategy {strategy}` exclude each other: {strategy} {why}"
+    ))
+    .at(
+        "--strategy",
+        strategy,
+        strategy,
+        format!("does not go with `{argument}`"),
+    )
+    .hint(format!("leave out `{argument}`, or use `--strategy tree`")))
 }
 
 /// Checks what every search takes.

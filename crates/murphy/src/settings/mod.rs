@@ -69,10 +69,8 @@ impl Settings {
     }
 
     fn take(&mut self, args: &CampaignArgs) {
-        self.campaign.strategy = match args.strategy {
-            None | Some(StrategyArg::Tree) => StrategyKind::Tree,
-            Some(StrategyArg::Random) => StrategyKind::Random,
-        };
+        let strategy = args.strategy.unwrap_or(StrategyArg::Tree);
+        self.campaign.strategy = strategy.kind(args.probe);
         self.campaign.audit = args.audit;
         self.require_complete = args.require_complete;
     }

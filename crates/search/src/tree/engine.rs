@@ -387,6 +387,7 @@ impl Engine {
             assumptions: self.assumptions(),
             flags: self.model.flags.clone(),
             audit: None,
+            minimal: None,
         }
     }
 

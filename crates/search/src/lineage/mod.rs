@@ -1,0 +1,297 @@
+//! The lineage strategy: every minimal failing combination, without trying
+//! most of the others.
+//!
+//! An execution that succeeded shows calls that suffice; whatever fails must
+//! hit one of them. The strategy keeps these clauses ([`evidence`]), looks for
+//! sets of faults that meet all of them ([`find`]), and probes until those are
+//! exactly the sets that were seen to fail. Which probe comes next is the
+//! business of a procedure: [`steered`], or one of the published ones.
+//! Owns the proposals, their order and the certificate.
+
+mod elements;
+mod evidence;
+mod fastfi;
+mod find;
+mod ldfi;
+mod plan;
+mod steer;
+mod steered;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use murphy_hitting::Set;
+use murphy_model::{Certificate, Execution, Faultload, Incomplete, Point, Verdict};
+use num_bigint::BigUint;
+
+use crate::catalogue::PointId;
+use crate::options::{Options, Reduction};
+use crate::strategy::{Step, Strategy, Ticket};
+
+use evidence::Evidence;
+use fastfi::FastFi;
+use ldfi::Ldfi;
+use steered::Steered;
+
+/// How the lineage strategy chooses what to try next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Probe {
+    /// So that whatever survives rules out the most; complete.
+    #[default]
+    Steered,
+    /// As FastFI's algorithm 2 was published; loses combinations.
+    FastFi,
+    /// Plain lineage-driven fault injection: every minimal solution.
+    Ldfi,
+}
+
+impl Probe {
+    fn procedure(self, most_faults: Option<usize>) -> Box<dyn Procedure + Send> {
+        match self {
+            Probe::Steered => Box::new(Steered::new(most_faults)),
+            Probe::FastFi => Box::new(FastFi::new(most_faults)),
+            Probe::Ldfi => Box::new(Ldfi::new(most_faults)),
+        }
+    }
+}
+
+/// Chooses probes by what was seen.
+trait Procedure {
+    /// The next probe; `None` if there is nothing left to try.
+    fn decide(&mut self, evidence: &Evidence) -> Option<Decision>;
+
+    /// Whether a proof was given up because it took too long.
+    fn gave_up(&self) -> bool {
+        false
+    }
+}
+
+/// What to run next.
+struct Decision {
+    probe: Set,
+    /// What will come next, if all goes as expected.
+    likely: Vec<Set>,
+}
+
+impl Decision {
+    fn probe(probe: Set) -> Self {
+        Decision {
+            probe,
+            likely: Vec::new(),
+        }
+    }
+}
+
+/// Whether a set can be run, was not, and holds none that failed.
+fn is_new(set: &Set, evidence: &Evidence) -> bool {
+    let fails = |failed: &Set| failed.is_subset(set);
+    evidence.elements.spots_of(set).len() == set.len()
+        && !evidence.was_run(set)
+        && !evidence.failures().iter().any(fails)
+}
+
+/// The lineage strategy.
+pub struct Lineage {
+    options: Options,
+    probe: Probe,
+    procedure: Box<dyn Procedure + Send>,
+    evidence: Evidence,
+    state: State,
+    under_way: HashMap<Ticket, Set>,
+    /// Executions that came back, until it is their turn.
+    back: HashMap<Set, Execution>,
+    numbers: HashMap<Faultload, usize>,
+    tickets: u64,
+    explored: usize,
+    not_exercised: usize,
+    stopped: bool,
+}
+
+/// Where a search stands.
+enum State {
+    /// This must be learnt before anything is decided.
+    Awaits(Decision),
+    /// There is nothing more to try.
+    Ended(Option<Incomplete>),
+}
+
+impl Lineage {
+    /// A search that knows nothing yet.
+    pub fn new(options: Options, probe: Probe) -> Self {
+        Lineage {
+            probe,
+            procedure: probe.procedure(options.max_faults),
+            evidence: Evidence::new(options.reduces(Reduction::Modes)),
+            options,
+            state: State::Awaits(Decision::probe(Set::new())),
+            under_way: HashMap::new(),
+            back: HashMap::new(),
+            numbers: HashMap::new(),
+            tickets: 0,
+            explored: 0,
+            not_exercised: 0,
+            stopped: false,
+        }
+    }
+
+    /// Every point seen that can be made to fail, in the order first seen.
+    pub fn points(&self) -> Vec<&Point> {
+        let elements = &self.evidence.elements;
+        let points = elements.spots().map(|spot| elements.point(spot));
+        points.map(|id| self.evidence.catalogue.point(id)).collect()
+    }
+
+    /// The number under which the execution of a faultload was taken in.
+    pub fn number(&self, faultload: &Faultload) -> Option<usize> {
+        self.numbers.get(faultload).copied()
+    }
+
+    /// Executions taken in so far.
+    pub fn explored(&self) -> usize {
+        self.explored
+    }
+
+    /// The combinations that fail and of which no part does, as far as seen:
+    /// each was run, and nothing else struck.
+    pub fn minimal(&self) -> Vec<Faultload> {
+        let minimal = self.evidence.minimal_failures().into_iter();
+        let spelled = minimal.map(|set| self.faultload(set));
+        let sorted: BTreeSet<Faultload> = spelled.collect();
+        sorted.into_iter().collect()
+    }
+
+    fn faultload(&self, set: &Set) -> Faultload {
+        let faults = self.evidence.elements.fault_set(set);
+        self.evidence.catalogue.faultload(&faults)
+    }
+
+    /// Takes in what came back, in the order it was decided upon.
+    fn advance(&mut self) {
+        while let State::Awaits(decision) = &self.state {
+            let Some((set, execution)) = self.back.remove_entry(&decision.probe) else {
+                return;
+            };
+            self.take_in(&set, &execution);
+            self.state = self.decide();
+        }
+    }
+
+    fn take_in(&mut self, set: &Set, execution: &Execution) {
+        self.explored += 1;
+        let is_missing = matches!(execution.verdict, Verdict::NotExercised { .. });
+        self.not_exercised += usize::from(is_missing);
+        self.numbers
+            .insert(execution.faultload.clone(), self.explored);
+        self.evidence
+            .learn(set, execution, self.explored, &self.options);
+    }
+
+    fn decide(&mut self) -> State {
+        if !self.evidence.any_success() {
+            return State::Ended(Some(Incomplete::NoSuccess));
+        }
+        if self.options.max_faults == Some(0) {
+            return State::Ended(None);
+        }
+        match self.procedure.decide(&self.evidence) {
+            None => State::Ended(self.shortfall()),
+            Some(decision) => match self.options.max_cases {
+                Some(most) if self.explored >= most => {
+                    let waiting = 1 + decision.likely.len();
+                    State::Ended(Some(Incomplete::Cases { waiting }))
+                }
+                _ => State::Awaits(decision),
+            },
+        }
+    }
+
+    /// Why a search that has nothing more to try is not complete.
+    fn shortfall(&self) -> Option<Incomplete> {
+        if self.probe == Probe::FastFi {
+            return Some(Incomplete::Published);
+        }
+        if self.evidence.contradictions() > 0 {
+            return Some(Incomplete::Contradicted);
+        }
+        self.procedure.gave_up().then_some(Incomplete::GaveUp)
+    }
+
+    fn propose(&mut self, set: Set) -> Step {
+        self.tickets += 1;
+        let ticket = Ticket(self.tickets);
+        let faultload = self.faultload(&set);
+        self.under_way.insert(ticket, set);
+        Step::Try(ticket, faultload)
+    }
+
+    fn is_asked(&self, set: &Set) -> bool {
+        self.back.contains_key(set) || self.under_way.values().any(|other| other == set)
+    }
+
+    fn certificate(&self, incomplete: Option<Incomplete>) -> Certificate {
+        let catalogue = &self.evidence.catalogue;
+        let can_fail = |id: &PointId| !catalogue.entry(*id).modes.is_empty();
+        let place = |id: PointId| catalogue.entry(id).place;
+        let all: BTreeSet<PointId> = catalogue.ids().filter(can_fail).map(place).collect();
+        let reference = self.evidence.reference.iter().copied();
+        let reference: BTreeSet<PointId> = reference.filter(can_fail).map(place).collect();
+        let ways = |id: PointId| BigUint::from(1 + catalogue.entry(id).modes.len());
+        Certificate {
+            points: all.len(),
+            conditional: all.difference(&reference).count(),
+            space: catalogue.ids().map(ways).product(),
+            explored: self.explored,
+            considered: self.explored,
+            pruned: BTreeMap::new(),
+            skips: None,
+            not_exercised: self.not_exercised,
+            speculative: self.back.len(),
+            bound: self.options.max_faults,
+            incomplete,
+            assumptions: ASSUMPTIONS.map(str::to_owned).to_vec(),
+            flags: self.evidence.flags.clone(),
+            audit: None,
+            minimal: Some(self.minimal()),
+        }
+    }
+}
+
+/// What must be true of the system for the certificate to hold.
+const ASSUMPTIONS: [&str; 3] = [
+    "what fails still fails when more fails",
+    "calls that sufficed once suffice whenever none of them fails",
+    "whether an execution fails depends on its faults alone",
+];
+
+impl Strategy for Lineage {
+    fn next(&mut self) -> Step {
+        if self.stopped && self.under_way.is_empty() {
+            self.state = State::Ended(Some(Incomplete::Stopped { waiting: 1 }));
+        }
+        match &self.state {
+            State::Awaits(decision) => {
+                let mut wanted = std::iter::once(&decision.probe).chain(&decision.likely);
+                let next = wanted.find(|set| !self.is_asked(set)).cloned();
+                match next.filter(|_| !self.stopped) {
+                    Some(set) => self.propose(set),
+                    None => Step::Wait,
+                }
+            }
+            State::Ended(_) if !self.under_way.is_empty() => Step::Wait,
+            State::Ended(incomplete) => {
+                let incomplete = incomplete.clone();
+                Step::Done(Box::new(self.certificate(incomplete)))
+            }
+        }
+    }
+
+    fn learn(&mut self, ticket: Ticket, execution: Execution) {
+        let set = self.under_way.remove(&ticket);
+        let set = set.expect("every execution answers a proposal, once");
+        self.back.insert(set, execution);
+        self.advance();
+    }
+
+    fn stop(&mut self) {
+        self.stopped |= !matches!(self.state, State::Ended(_));
+    }
+}
