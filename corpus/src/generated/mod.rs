@@ -4,7 +4,12 @@
 //! accident. Owns what a random system looks like ([`program`]) and turns one
 //! into a [`System`](crate::System) by interpreting it in ordinary handlers. What must hold
 //! for every one of them is for the tests of `search` to say.
+//!
+//! Programs react to calls in every way there is; all one knows of them is
+//! what running them shows. The simpler [`call_tree`]s come with what brings
+//! them down.
 
+pub mod call_tree;
 mod interpret;
 pub mod program;
 
