@@ -46,6 +46,8 @@ fn subjects() -> Vec<Subject> {
         ("food-2-c", "operation=delete"),
         ("food-2-d", "delete-fault=on"),
         ("register", "retries=1"),
+        ("replicas", "calls=2"),
+        ("replicas", "replicas=3 attempts=2"),
     ];
     let switched = switched.map(|(app, settings)| Subject { app, settings });
     as_they_come.chain(switched).collect()
@@ -283,7 +285,7 @@ async fn generated_systems() {
 /// Systems in which no two callers' patience ends at the same moment: where it
 /// does, luck decides who gives up first. With each a delay that, added to any
 /// timeouts, stays a second away from all others.
-const IMPATIENT: [(&str, &str, &str); 12] = [
+const IMPATIENT: [(&str, &str, &str); 13] = [
     ("cinema-1", "", "delay:4s"),
     ("cinema-5", "", "delay:4s"),
     ("cinema-8", "", "delay:4s"),
@@ -294,6 +296,7 @@ const IMPATIENT: [(&str, &str, &str); 12] = [
     ("checkout", "", "delay:4s"),
     ("micro", "", "delay:4s"),
     ("hotel-search", "", "delay:4s"),
+    ("replicas", "", "delay:3s"),
     ("micro", "wire=grpc", "delay:4s"),
     ("hotel-search", "wire=grpc", "delay:4s"),
 ];
