@@ -1,9 +1,10 @@
-//! How far a branch of the search may go, and where it should go next.
+//! How far a branch of the search may go, and what to try next.
 //!
 //! Owns the sizes asked for and every cut made because of them. Each cut
 //! drops only branches without a set of the sizes asked for, so none is lost:
-//! a set of at most k elements can not hit more disjoint clauses than it has
-//! places left, nor more clauses than its places hit at best.
+//! a set can not hit more disjoint clauses than it has places left, nor more
+//! clauses than its places hit at best, and the last places are looked at
+//! together.
 
 use crate::matrix::Matrix;
 use crate::minimal::Level;
@@ -17,17 +18,13 @@ pub(crate) struct Bound {
     has_cut: bool,
     /// How many open clauses each free column hits, at the node at hand.
     reach: Vec<(usize, usize)>,
+    /// Columns that hit all that another leaves open.
+    partners: Vec<u64>,
 }
 
-/// What to try at a node.
-pub(crate) enum Plan {
-    /// Nothing: no set asked for lies below.
-    Nothing,
-    /// What the level's `untried` says: each of it hits all that is open.
-    Last,
-    /// The free elements of this clause.
-    Branch(usize),
-}
+/// From this many places on it pays to count what every free column hits.
+/// Below, trying them is cheaper.
+const COUNTED_FROM: usize = 4;
 
 impl Bound {
     pub(crate) fn none() -> Self {
@@ -36,6 +33,7 @@ impl Bound {
             most: None,
             has_cut: false,
             reach: Vec::new(),
+            partners: Vec::new(),
         }
     }
 
@@ -66,73 +64,100 @@ impl Bound {
         self.least <= size && self.most.is_none_or(|most| size <= most)
     }
 
-    /// What to try at a node with `size` chosen elements and something open.
-    pub(crate) fn plan(&mut self, matrix: &Matrix, level: &mut Level, size: usize) -> Plan {
+    /// Writes down what is to be tried at a node with `size` chosen elements
+    /// and something open; false if no set asked for lies below.
+    pub(crate) fn plan(&mut self, matrix: &Matrix, level: &mut Level, size: usize) -> bool {
         let open = words::count(&level.open);
         // Each further element needs an open clause of its own.
         if size + open < self.least {
-            return Plan::Nothing;
+            return false;
         }
-        let left = self.most.map(|most| most - size);
-        match left.filter(|left| *left < open) {
-            None => smallest(matrix, level).map_or(Plan::Nothing, Plan::Branch),
-            Some(left) => self.plan_within(matrix, level, left, open),
+        match self.most.map(|most| most - size) {
+            Some(left) if left < open => self.plan_within(matrix, level, left, open),
+            _ => smallest(matrix, level).is_some_and(|row| level.try_each(matrix.clause(row))),
         }
     }
 
+    /// The same where the places left may not do.
     fn plan_within(
         &mut self,
         matrix: &Matrix,
         level: &mut Level,
         left: usize,
         open: usize,
-    ) -> Plan {
-        let plan = match left {
-            0 => Plan::Nothing,
-            1 => last(matrix, level),
-            _ => self.branch_within(matrix, level, left, open),
-        };
-        self.has_cut |= matches!(plan, Plan::Nothing | Plan::Last);
-        plan
+    ) -> bool {
+        if left < 3 {
+            self.has_cut = true;
+        }
+        match left {
+            0 => false,
+            1 => plan_last(matrix, level),
+            2 => self.plan_last_two(matrix, level),
+            _ => {
+                let is_worth_it = self.plan_branch(matrix, level, left, open);
+                self.has_cut |= !is_worth_it;
+                is_worth_it
+            }
+        }
     }
 
-    fn branch_within(
+    /// Tries each free element of a clause that has a partner for what it
+    /// leaves open.
+    fn plan_last_two(&mut self, matrix: &Matrix, level: &mut Level) -> bool {
+        let Some(row) = smallest(matrix, level) else {
+            return false;
+        };
+        let clause = matrix.clause(row);
+        level.untried.fill(0);
+        for column in words::ones_of_both(clause, &level.free) {
+            if self.has_partner(matrix, level, column) {
+                words::set(&mut level.untried, column);
+            }
+        }
+        words::subtract(&mut level.free, clause);
+        !words::is_empty(&level.untried)
+    }
+
+    fn has_partner(&mut self, matrix: &Matrix, level: &Level, column: usize) -> bool {
+        self.partners.clone_from(&level.free);
+        let mut still_open = words::ones_of_first(&level.open, matrix.hits(column));
+        still_open.all(|row| words::keep(&mut self.partners, matrix.clause(row)))
+    }
+
+    fn plan_branch(
         &mut self,
         matrix: &Matrix,
         level: &mut Level,
         left: usize,
         open: usize,
-    ) -> Plan {
-        if !self.drop_weak(matrix, level, left, open) {
-            return Plan::Nothing;
+    ) -> bool {
+        if left >= COUNTED_FROM && !self.drop_weak(matrix, level, left, open) {
+            return false;
         }
-        match smallest(matrix, level) {
-            Some(row) if fits(matrix, level, row, left) => Plan::Branch(row),
-            _ => Plan::Nothing,
-        }
+        smallest(matrix, level)
+            .is_some_and(|row| fits(matrix, level, row, left) && level.try_each(matrix.clause(row)))
     }
 
     /// Frees the level of columns that hit too little for the places left;
     /// false if even the best hit too little together.
     fn drop_weak(&mut self, matrix: &Matrix, level: &mut Level, left: usize, open: usize) -> bool {
         let reach = |column| words::shared(matrix.hits(column), &level.open);
-        self.reach.clear();
         let free = words::ones(&level.free);
+        self.reach.clear();
         self.reach
             .extend(free.map(|column| (reach(column), column)));
         if self.reach.len() > left {
             self.reach.select_nth_unstable_by(left - 1, |a, b| b.cmp(a));
         }
-        let best = self.reach.iter().take(left);
-        let (all, weakest) = best.fold((0, usize::MAX), |(sum, least), (reach, _)| {
-            (sum + reach, least.min(*reach))
-        });
-        if all < open {
+        let (best, others) = self.reach.split_at(left.min(self.reach.len()));
+        let together: usize = best.iter().map(|best| best.0).sum();
+        if together < open {
             return false;
         }
-        // With one of the weaker instead of the weakest of the best.
-        for (reach, column) in self.reach.iter().skip(left) {
-            if all - weakest + reach < open {
+        let weakest = best.iter().map(|best| best.0).min().unwrap_or(0);
+        for (reach, column) in others {
+            // In place of the weakest of the best.
+            if together - weakest + reach < open {
                 words::clear(&mut level.free, *column);
                 self.has_cut = true;
             }
@@ -141,16 +166,10 @@ impl Bound {
     }
 }
 
-/// Everything free that hits all that is open.
-fn last(matrix: &Matrix, level: &mut Level) -> Plan {
+/// Tries every free column that hits all that is open.
+fn plan_last(matrix: &Matrix, level: &mut Level) -> bool {
     level.untried.copy_from_slice(&level.free);
-    for row in words::ones(&level.open) {
-        words::keep(&mut level.untried, matrix.clause(row));
-        if words::is_empty(&level.untried) {
-            return Plan::Nothing;
-        }
-    }
-    Plan::Last
+    words::ones(&level.open).all(|row| words::keep(&mut level.untried, matrix.clause(row)))
 }
 
 /// The open clause with the fewest free elements; none if one has no element
@@ -170,9 +189,9 @@ fn smallest(matrix: &Matrix, level: &Level) -> Option<usize> {
 }
 
 /// Whether no more than `left` open clauses, gathered greedily from `row` on,
-/// are pairwise disjoint.
+/// are pairwise disjoint in what is free.
 fn fits(matrix: &Matrix, level: &mut Level, row: usize, left: usize) -> bool {
-    // `untried` is written only after this, so it can hold what is taken.
+    // `untried` is written after this, so that it can hold what is taken.
     let taken = &mut level.untried;
     taken.fill(0);
     words::add_shared(taken, matrix.clause(row), &level.free);
@@ -181,11 +200,10 @@ fn fits(matrix: &Matrix, level: &mut Level, row: usize, left: usize) -> bool {
         let clause = matrix.clause(row);
         if !words::meets(clause, taken) {
             disjoint += 1;
-            if disjoint > left {
-                taken.fill(0);
-                return false;
-            }
             words::add_shared(taken, clause, &level.free);
+        }
+        if disjoint > left {
+            return false;
         }
     }
     true

@@ -11,7 +11,7 @@
 //! [`bound`](crate::bound)'s job. Nothing but the stack is held, so memory
 //! does not grow with the number of sets.
 
-use crate::bound::{Bound, Plan};
+use crate::bound::Bound;
 use crate::by_size::BySize;
 use crate::matrix::Matrix;
 use crate::{Formula, Set, words};
@@ -108,13 +108,14 @@ impl Minimal {
         words::fill(&mut root.open, self.matrix.height());
         words::fill(&mut root.free, self.matrix.width());
         root.once.fill(0);
-        root.untried.fill(0);
         if self.matrix.height() == 0 {
             self.stage = Stage::Over;
             return self.bound.admits(0).then(Set::new);
         }
-        self.stage = Stage::Walking;
-        self.plan(0);
+        self.stage = match self.plan(0) {
+            true => Stage::Walking,
+            false => Stage::Over,
+        };
         None
     }
 
@@ -170,18 +171,7 @@ impl Minimal {
     /// Decides what is to be tried at `depth`; false if nothing is.
     fn plan(&mut self, depth: usize) -> bool {
         let level = &mut self.levels[depth];
-        match self.bound.plan(&self.matrix, level, depth) {
-            Plan::Nothing => false,
-            Plan::Last => true,
-            Plan::Branch(row) => {
-                let clause = self.matrix.clause(row);
-                for (at, word) in clause.iter().enumerate() {
-                    level.untried[at] = level.free[at] & word;
-                    level.free[at] &= !word;
-                }
-                true
-            }
-        }
+        self.bound.plan(&self.matrix, level, depth)
     }
 
     fn solution(&self) -> Set {
@@ -209,6 +199,14 @@ impl Level {
             untried: wide,
             chosen: 0,
         }
+    }
+
+    /// Has every free column of `clause` tried; true if that is any.
+    pub(crate) fn try_each(&mut self, clause: &[u64]) -> bool {
+        self.untried.copy_from_slice(clause);
+        let any = words::keep(&mut self.untried, &self.free);
+        words::subtract(&mut self.free, clause);
+        any
     }
 }
 

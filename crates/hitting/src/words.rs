@@ -28,10 +28,21 @@ pub(crate) fn within(a: &[u64], b: &[u64], mask: &[u64]) -> bool {
     pairs.into_iter().all(|((a, b), mask)| a & mask & !b == 0)
 }
 
-/// Keeps in `row` only what is also in `other`.
-pub(crate) fn keep(row: &mut [u64], other: &[u64]) {
+/// Keeps in `row` only what is also in `other`; says whether that is
+/// anything.
+pub(crate) fn keep(row: &mut [u64], other: &[u64]) -> bool {
+    let mut any = 0;
     for (mine, theirs) in row.iter_mut().zip(other) {
         *mine &= theirs;
+        any |= *mine;
+    }
+    any != 0
+}
+
+/// Takes out of `row` what is in `other`.
+pub(crate) fn subtract(row: &mut [u64], other: &[u64]) {
+    for (mine, theirs) in row.iter_mut().zip(other) {
+        *mine &= !theirs;
     }
 }
 
@@ -77,12 +88,26 @@ pub(crate) fn pop(row: &mut [u64]) -> Option<usize> {
 
 /// The bits of a row, from the lowest.
 pub(crate) fn ones(row: &[u64]) -> impl Iterator<Item = usize> + '_ {
-    let words = row.iter().enumerate();
-    words.flat_map(|(at, word)| Ones(*word).map(move |bit| at * BITS + bit))
+    numbered(row.iter().copied())
+}
+
+/// The bits that are in both.
+pub(crate) fn ones_of_both<'a>(a: &'a [u64], b: &'a [u64]) -> impl Iterator<Item = usize> + 'a {
+    numbered(a.iter().zip(b).map(|(a, b)| a & b))
+}
+
+/// The bits that are in the first alone.
+pub(crate) fn ones_of_first<'a>(a: &'a [u64], b: &'a [u64]) -> impl Iterator<Item = usize> + 'a {
+    numbered(a.iter().zip(b).map(|(a, b)| a & !b))
+}
+
+fn numbered(words: impl Iterator<Item = u64>) -> impl Iterator<Item = usize> {
+    let words = words.enumerate();
+    words.flat_map(|(at, word)| Ones(word).map(move |bit| at * BITS + bit))
 }
 
 /// The bits of a word, from the lowest.
-pub(crate) struct Ones(pub(crate) u64);
+struct Ones(u64);
 
 impl Iterator for Ones {
     type Item = usize;
