@@ -1,8 +1,8 @@
 //! A faultload made ready for look-ups: which fault strikes this call?
 //!
 //! Owns the index. The cost of a look-up does not depend on how many calls
-//! the faultload names; only patterns for the same destination are tried one
-//! by one. What striking means is up to the simulator or the proxy.
+//! the faultload names; only patterns for the same destination, or for any,
+//! are tried one by one. What striking means is up to the simulator or the proxy.
 
 use std::sync::Arc;
 
@@ -14,13 +14,26 @@ use crate::{Fault, Faultload, Point, Target};
 /// The faults of one faultload, found by the point they strike.
 #[derive(Clone, Debug, Default)]
 pub struct Armed {
-    /// Those of single attempts, found by the call and then by the count, so
-    /// that no point need be made for an attempt that nothing strikes.
-    attempts: FxHashMap<AnyCount, FxHashMap<u32, Arc<Fault>>>,
-    every: FxHashMap<AnyCount, Arc<Fault>>,
-    /// Patterns by the destination of their last frame; those for several
-    /// destinations under `None`.
-    patterns: FxHashMap<Option<Arc<str>>, Vec<Arc<Fault>>>,
+    /// Those of single calls. One look-up tells for all attempts of a call, and
+    /// no point need be made for an attempt that nothing strikes.
+    calls: FxHashMap<AnyCount, Attempts>,
+    /// Patterns by the destination of their last frame.
+    patterns: FxHashMap<Arc<str>, Vec<Arc<Fault>>>,
+    /// Patterns for several destinations.
+    anywhere: Vec<Arc<Fault>>,
+}
+
+/// The faults of one call.
+#[derive(Clone, Debug, Default)]
+struct Attempts {
+    single: FxHashMap<u32, Arc<Fault>>,
+    every: Option<Arc<Fault>>,
+}
+
+impl Attempts {
+    fn strike(&self, count: u32) -> Option<&Arc<Fault>> {
+        self.single.get(&count).or(self.every.as_ref())
+    }
 }
 
 impl Armed {
@@ -36,25 +49,28 @@ impl Armed {
     fn add(&mut self, fault: Arc<Fault>) {
         match &fault.target {
             Target::Call(point) => {
-                let attempts = self.attempts.entry(AnyCount(point.clone()));
                 let count = point.frame().count;
-                attempts.or_default().insert(count, fault.clone());
+                self.attempts(point).single.insert(count, fault.clone());
             }
-            Target::Every(point) => {
-                self.every.insert(AnyCount(point.clone()), fault.clone());
-            }
+            Target::Every(point) => self.attempts(point).every = Some(fault.clone()),
             Target::Matching(pattern) => {
                 let last = pattern.frames.last();
-                let destination = last.and_then(|frame| frame.destination.literal().cloned());
-                let patterns = self.patterns.entry(destination).or_default();
+                let patterns = match last.and_then(|frame| frame.destination.literal()) {
+                    Some(destination) => self.patterns.entry(destination.clone()).or_default(),
+                    None => &mut self.anywhere,
+                };
                 patterns.push(fault.clone());
             }
         }
     }
 
+    fn attempts(&mut self, point: &Point) -> &mut Attempts {
+        self.calls.entry(AnyCount(point.clone())).or_default()
+    }
+
     /// Whether nothing can be struck.
     pub fn is_empty(&self) -> bool {
-        self.attempts.is_empty() && self.every.is_empty() && self.patterns.is_empty()
+        self.calls.is_empty() && self.patterns.is_empty() && self.anywhere.is_empty()
     }
 
     /// The fault that strikes the call at `point`, most specific target first:
@@ -68,23 +84,20 @@ impl Armed {
     /// The same for the `count`-th attempt of the call at `point`, to be kept
     /// without a copy.
     pub fn strike_attempt(&self, point: &Point, count: u32) -> Option<&Arc<Fault>> {
-        let call = AnyCount(point.clone());
-        let attempts = self.attempts.get(&call);
-        let struck = attempts
-            .and_then(|attempts| attempts.get(&count))
-            .or_else(|| self.every.get(&call));
-        if struck.is_some() || self.patterns.is_empty() {
-            return struck;
-        }
-        let point = &point.attempt(count);
-        let here = Some(point.frame().destination.clone());
-        self.first_match(&here, point)
-            .or_else(|| self.first_match(&None, point))
+        let attempts = self.calls.get(&AnyCount(point.clone()));
+        attempts
+            .and_then(|attempts| attempts.strike(count))
+            .or_else(|| self.first_match(point, count))
     }
 
-    fn first_match(&self, destination: &Option<Arc<str>>, point: &Point) -> Option<&Arc<Fault>> {
-        let mut patterns = self.patterns.get(destination)?.iter();
-        patterns.find(|fault| fault.target.matches(point))
+    fn first_match(&self, point: &Point, count: u32) -> Option<&Arc<Fault>> {
+        let here = self.patterns.get(&point.frame().destination);
+        if here.is_none() && self.anywhere.is_empty() {
+            return None;
+        }
+        let point = point.attempt(count);
+        let mut patterns = here.into_iter().flatten().chain(&self.anywhere);
+        patterns.find(|fault| fault.target.matches(&point))
     }
 }
 
@@ -119,6 +132,10 @@ mod tests {
     fn nothing_strikes_elsewhere() {
         assert_eq!(
             struck("a GET / > b GET / #* = 500", "c GET / > b GET /"),
+            None
+        );
+        assert_eq!(
+            struck("** > c GET /* #* = 500", "a GET / > b GET / #2"),
             None
         );
         assert_eq!(struck("none", "a GET /"), None);
