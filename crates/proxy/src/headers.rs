@@ -58,6 +58,7 @@ impl Names {
     }
 
     /// Whether there may be one with this name; if not, there is none.
+    #[inline]
     pub(crate) fn may_have(self, name: &str) -> bool {
         self.0 & bit(name.as_bytes()) != 0
     }
@@ -65,6 +66,7 @@ impl Names {
 
 /// Which bit stands for a name: its length and its last letter tell the usual
 /// ones apart.
+#[inline]
 fn bit(name: &[u8]) -> u64 {
     let last = name.last().map_or(0, |byte| byte.to_ascii_lowercase());
     1 << ((name.len() * 7 + usize::from(last)) % 64)

@@ -10,6 +10,7 @@ const LOW: u64 = 0x0f0f_0f0f_0f0f_0f0f;
 
 /// The number written in up to sixteen digits; `None` if there is anything
 /// else, nothing, or too much.
+#[inline]
 pub fn parse(digits: &[u8]) -> Option<u64> {
     if let Ok(all) = <&[u8; 16]>::try_from(digits) {
         return sixteen(all);
@@ -25,6 +26,7 @@ pub fn parse(digits: &[u8]) -> Option<u64> {
 }
 
 /// The number written in up to eight digits.
+#[inline]
 fn few(digits: &[u8]) -> Option<u64> {
     let zeros = ONES * u64::from(b'0');
     let text = digits

@@ -67,26 +67,25 @@ fn first_valid(headers: &dyn Headers) -> Option<(TraceKey, SpanId)> {
 /// The ids in a value: of version 00 exactly, of a later one as far as it
 /// must begin alike.
 fn parse(value: &[u8]) -> Option<(TraceKey, SpanId)> {
-    let (known, rest) = value.split_at_checked(LENGTH)?;
+    let (known, rest) = value.split_first_chunk::<LENGTH>()?;
     let dashes = known[2] == b'-' && known[35] == b'-' && known[52] == b'-';
-    let (version, trace) = (&known[..2], &known[3..35]);
-    let (span, flags) = (&known[36..52], &known[53..]);
-    let [v, w, f, g] = [version[0], version[1], flags[0], flags[1]];
-    if !dashes || hex::parse(&[v, w, f, g]).is_none() {
-        return None;
-    }
-    let complete = match version {
+    let digits = [known[0], known[1], known[53], known[54]];
+    let complete = match &known[..2] {
         b"ff" => false,
         b"00" => rest.is_empty(),
         _ => matches!(rest, [] | [b'-', ..]),
     };
-    if !complete {
+    if !(dashes && complete && digits.iter().all(is_digit)) {
         return None;
     }
-    let (high, low) = trace.split_at(16);
-    let trace = u128::from(hex::parse(high)?) << 64 | u128::from(hex::parse(low)?);
-    let span = hex::parse(span)?;
+    let (high, low) = (hex::parse(&known[3..19])?, hex::parse(&known[19..35])?);
+    let trace = u128::from(high) << 64 | u128::from(low);
+    let span = hex::parse(&known[36..52])?;
     (trace != 0 && span != 0).then_some((TraceKey(trace), SpanId(span)))
+}
+
+fn is_digit(byte: &u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'a'..=b'f')
 }
 
 #[cfg(test)]

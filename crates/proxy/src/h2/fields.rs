@@ -52,13 +52,28 @@ impl Fields {
         self.written.is_some()
     }
 
+    /// Inlined, since most callers know the name when they are compiled.
+    #[inline]
     fn may_have(&self, name: &str) -> bool {
-        let mut known = Names::from_bits(self.names.load(Relaxed));
-        if known.bits() == 0 {
-            known = names(&self.map);
-            self.names.store(known.bits(), Relaxed);
-        }
+        let known = Names::from_bits(self.names.load(Relaxed));
+        let known = if known.bits() == 0 {
+            self.glance()
+        } else {
+            known
+        };
         known.may_have(name)
+    }
+
+    #[cold]
+    fn glance(&self) -> Names {
+        let known = names(&self.map);
+        self.names.store(known.bits(), Relaxed);
+        known
+    }
+
+    fn show<'a>(&'a self, name: &str, see: &mut dyn FnMut(&'a [u8])) {
+        let named = self.map.iter().filter(|(known, _)| known.as_str() == name);
+        named.for_each(|(_, value)| see(value.as_bytes()));
     }
 
     fn written(&mut self, text: &[u8]) -> Option<HeaderValue> {
@@ -119,10 +134,10 @@ fn header_name(name: &str) -> Option<HeaderName> {
 impl Headers for Fields {
     /// Goes through all of them: they are few, and to look for one in the map
     /// its name would have to be checked and hashed first.
+    #[inline]
     fn each<'a>(&'a self, name: &str, see: &mut dyn FnMut(&'a [u8])) {
         if self.may_have(name) {
-            let named = self.map.iter().filter(|(known, _)| known.as_str() == name);
-            named.for_each(|(_, value)| see(value.as_bytes()));
+            self.show(name, see);
         }
     }
 
@@ -150,6 +165,7 @@ impl Headers for Fields {
         }
     }
 
+    #[inline]
     fn remove(&mut self, name: &str) {
         if self.may_have(name) {
             self.map.remove(name);
