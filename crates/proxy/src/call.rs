@@ -75,7 +75,7 @@ async fn interest<E: Exchange>(
         pass(exchange).await;
         return Ok(());
     };
-    let mut watch = Watch::new(&*door.control, decision.key, grpc);
+    let mut watch = Watch::new(&*door.control, &decision, grpc);
     stamp(door, exchange, &decision, entry, &mut found);
     match decision.fault {
         None => deliver(exchange, &mut watch, grpc).await,

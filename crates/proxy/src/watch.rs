@@ -3,10 +3,9 @@
 //! Owns the promise that every call that arrived is finished exactly once:
 //! also when its connection breaks, its task is dropped or a bug loses it.
 
-use std::time::Instant;
-
 use murphy_model::Reply;
-use murphy_registry::{CallKey, Control, Ending, Organic, Soon};
+use murphy_registry::{CallKey, Control, Decision, Ending, Organic, Soon};
+use tokio::time::Instant;
 
 use crate::exchange::Failure;
 use crate::grpc;
@@ -22,13 +21,13 @@ pub(crate) struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// Watches over a call that arrived just now; `grpc`: its answer is one of
-    /// gRPC.
-    pub(crate) fn new(control: &'a dyn Control, key: CallKey, grpc: bool) -> Self {
+    /// Watches over the call that this was decided for; `grpc`: its answer is
+    /// one of gRPC.
+    pub(crate) fn new(control: &'a dyn Control, decision: &Decision, grpc: bool) -> Self {
         Watch {
             control,
-            key,
-            arrived: Instant::now(),
+            key: decision.key,
+            arrived: decision.arrived,
             grpc,
             landed: false,
             finished: false,
@@ -52,22 +51,22 @@ impl<'a> Watch<'a> {
             true => grpc::reply(grpc_status),
             false => Reply::Status(status),
         };
-        self.finish(reply, None, false).await;
+        self.report(reply, None, false).get().await;
     }
 
     /// The caller was shown this.
     pub(crate) async fn replied(&mut self, reply: Reply) {
-        self.finish(reply, None, false).await;
+        self.report(reply, None, false).get().await;
     }
 
     /// The callee failed on its own, and the caller was shown this.
     pub(crate) async fn failed(&mut self, organic: Organic, shown: Reply) {
-        self.finish(shown, Some(organic), false).await;
+        self.report(shown, Some(organic), false).get().await;
     }
 
     /// The caller went away before the answer was complete.
     pub(crate) async fn gave_up(&mut self) {
-        self.finish(Reply::TimedOut, None, true).await;
+        self.report(Reply::TimedOut, None, true).get().await;
     }
 
     /// There is no answer, or only a part of it: for this reason.
@@ -78,20 +77,10 @@ impl<'a> Watch<'a> {
         }
     }
 
-    async fn finish(&mut self, reply: Reply, organic: Option<Organic>, gave_up: bool) {
-        if let Some(reported) = self.report(reply, organic, gave_up) {
-            reported.get().await;
-        }
-    }
-
-    fn report(
-        &mut self,
-        reply: Reply,
-        organic: Option<Organic>,
-        gave_up: bool,
-    ) -> Option<Soon<()>> {
+    /// Reports the end, unless that was done.
+    fn report(&mut self, reply: Reply, organic: Option<Organic>, gave_up: bool) -> Soon<()> {
         if std::mem::replace(&mut self.finished, true) {
-            return None;
+            return Soon::Now(());
         }
         let ending = Ending {
             reply,
@@ -100,20 +89,17 @@ impl<'a> Watch<'a> {
             gave_up,
             took: self.arrived.elapsed(),
         };
-        Some(self.control.finish(self.key, ending))
+        self.control.finish(self.key, ending)
     }
 }
 
 impl Drop for Watch<'_> {
     /// A call nobody waits for any more: the caller's connection is gone.
     fn drop(&mut self) {
-        match self.report(Reply::TimedOut, None, true) {
-            None | Some(Soon::Now(())) => {}
-            Some(Soon::Later(reported)) => {
-                if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-                    runtime.spawn(reported);
-                }
-            }
+        if let Soon::Later(reported) = self.report(Reply::TimedOut, None, true)
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            runtime.spawn(reported);
         }
     }
 }

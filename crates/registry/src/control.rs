@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use murphy_model::{CallId, Interface, Mode, Organic, Reply};
+use tokio::time::Instant;
 
 use crate::hex;
 
@@ -242,6 +243,10 @@ pub struct Decision {
     pub trace: TraceKey,
     /// How it is to fail; `None`: not at all.
     pub fault: Option<Mode>,
+    /// When it was counted as arrived; [`Ending::took`] begins here. By the
+    /// clock of this process, so a registry elsewhere cannot tell: whoever
+    /// asks it fills in when the answer came.
+    pub arrived: Instant,
 }
 
 /// What came of a call.

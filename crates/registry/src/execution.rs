@@ -97,10 +97,12 @@ impl Execution {
             Some(known) => known,
             None => calls.add(self, arrival, now),
         };
+        let call = &calls.calls[id.0 as usize];
         Decision {
             key: self.key(id),
             trace: self.trace,
-            fault: calls.calls[id.0 as usize].mode(),
+            fault: call.mode(),
+            arrived: self.begun + call.detail.arrived,
         }
     }
 

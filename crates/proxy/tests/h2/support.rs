@@ -216,6 +216,7 @@ impl Control for Script {
             key,
             trace: TraceKey(1),
             fault: self.fault,
+            arrived: tokio::time::Instant::now(),
         }))
     }
 
