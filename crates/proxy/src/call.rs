@@ -35,8 +35,7 @@ fn claim<E: Exchange>(door: &Door, exchange: &E) -> Option<(Claim, Found)> {
     let found = door.settings.carriers.find(exchange.headers());
     let claim = door.control.recognise(&found.clues, &door.origin)?;
     let (path, _) = split_target(exchange.asked().target);
-    let spared = door.settings.spared.iter().any(|spared| spared == path);
-    (!spared).then_some((claim, found))
+    (!door.spared.has(path)).then_some((claim, found))
 }
 
 /// Nobody's request: streamed as it is.

@@ -9,6 +9,7 @@ use murphy_registry::{Control, Origin};
 
 use crate::interfaces::Interfaces;
 use crate::settings::Settings;
+use crate::spared::Spared;
 use crate::{h1, h2};
 
 /// One listener of one worker thread.
@@ -23,6 +24,8 @@ pub(crate) struct Door {
     pub(crate) control: Arc<dyn Control>,
     /// What is set.
     pub(crate) settings: Arc<Settings>,
+    /// What is passed on untouched, whoever asks for it.
+    pub(crate) spared: Spared,
     /// What it was asked for lately.
     pub(crate) interfaces: Interfaces,
     /// HTTP/1.1 connections to the service.

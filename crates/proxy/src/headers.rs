@@ -35,9 +35,9 @@ pub trait Headers {
     }
 }
 
-/// Which names there may be: a bit for every name there is; several names
-/// share one. Carriers mostly ask for headers that are not there, and this
-/// tells without looking through them.
+/// Which names there may be, of headers or else: a bit for every name there
+/// is; several names share one. Carriers mostly ask for headers that are not
+/// there, and this tells without looking through them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Names(u64);
 

@@ -25,6 +25,7 @@ mod interfaces;
 mod outcomes;
 mod server;
 mod settings;
+mod spared;
 mod watch;
 
 pub use headers::Headers;

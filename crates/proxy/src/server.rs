@@ -19,6 +19,7 @@ use tokio::sync::watch;
 use crate::door::Door;
 use crate::interfaces::Interfaces;
 use crate::settings::Settings;
+use crate::spared::Spared;
 use crate::{h1, h2};
 
 /// How long connections get to end by themselves when the proxy is stopped.
@@ -141,6 +142,7 @@ fn door(listener: &Listener, control: &Arc<dyn Control>, settings: &Arc<Settings
         origin: listener.origin.clone(),
         control: control.clone(),
         settings: settings.clone(),
+        spared: Spared::new(&settings.spared),
         interfaces: Interfaces::default(),
         h1: h1::Pool::default(),
         h2: h2::Pool::default(),
