@@ -237,6 +237,13 @@ pub(crate) struct CampaignArgs {
     pub(crate) report: Vec<String>,
 }
 
+impl CampaignArgs {
+    /// The strategy that was asked for; a probe is lineage's.
+    pub(crate) fn strategy(&self) -> Option<StrategyArg> {
+        self.strategy.or(self.probe.map(|_| StrategyArg::Lineage))
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StrategyArg {
     Tree,

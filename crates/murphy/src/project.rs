@@ -83,7 +83,7 @@ impl Project {
         let rules = &self.config.search;
         let words = search_words(search)?;
         let modes = self.modes(&words);
-        let strategy = args.and_then(|args| args.strategy).or(rules.strategy);
+        let strategy = args.and_then(CampaignArgs::strategy).or(rules.strategy);
         let probe = args.and_then(|args| args.probe);
         Ok(Campaign {
             scenario: scenario.name.clone(),

@@ -12,7 +12,7 @@ pub(super) fn check_campaign(args: &CampaignArgs, search: &SearchArgs) -> Result
             "leave it out",
         ));
     }
-    match args.strategy {
+    match args.strategy() {
         Some(StrategyArg::Random) => check_random(args, search)?,
         Some(StrategyArg::Lineage) => check_lineage(args, search)?,
         Some(StrategyArg::Tree) | None => {}

@@ -69,7 +69,7 @@ impl Settings {
     }
 
     fn take(&mut self, args: &CampaignArgs) {
-        let strategy = args.strategy.unwrap_or(StrategyArg::Tree);
+        let strategy = args.strategy().unwrap_or(StrategyArg::Tree);
         self.campaign.strategy = strategy.kind(args.probe);
         self.campaign.audit = args.audit;
         self.require_complete = args.require_complete;

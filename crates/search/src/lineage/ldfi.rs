@@ -9,13 +9,18 @@ use std::collections::VecDeque;
 use murphy_hitting::Set;
 
 use super::evidence::Evidence;
-use super::fastfi::formula;
+use super::fastfi::Paths;
 use super::{Decision, Procedure, is_new};
+
+/// Solutions that wait at most; there can be millions, each of which would be
+/// run.
+const MOST_WAITING: usize = 10_000;
 
 pub(super) struct Ldfi {
     most_faults: usize,
     size: usize,
     waiting: VecDeque<Set>,
+    paths: Paths,
 }
 
 impl Ldfi {
@@ -24,6 +29,7 @@ impl Ldfi {
             most_faults: most_faults.unwrap_or(usize::MAX),
             size: 1,
             waiting: VecDeque::new(),
+            paths: Paths::default(),
         }
     }
 }
@@ -36,9 +42,10 @@ impl Procedure for Ldfi {
                     return Some(Decision::probe(set));
                 }
             }
-            let solutions = formula(evidence)?;
-            let solutions = solutions.minimal().at_most(self.size);
-            self.waiting = solutions.filter(|set| is_new(set, evidence)).collect();
+            self.paths.update(evidence)?;
+            let solutions = self.paths.formula.minimal().at_most(self.size);
+            let new = solutions.filter(|set| is_new(set, evidence));
+            self.waiting = new.take(MOST_WAITING).collect();
             if self.waiting.is_empty() {
                 if self.size >= self.most_faults.min(evidence.elements.spots().len()) {
                     return None;

@@ -6,7 +6,8 @@
 //! sets of faults that meet all of them ([`find`]), and probes until those are
 //! exactly the sets that were seen to fail. Which probe comes next is the
 //! business of a procedure: [`steered`], or one of the published ones.
-//! Owns the proposals, their order and the certificate.
+//! Owns the proposals, their order and the certificate. `docs/design/lineage.md`
+//! has the argument.
 
 mod elements;
 mod evidence;
