@@ -86,8 +86,8 @@ fn what_was_noted_is_read_back() {
         (&original.id, "no-handling", "scenario")
     );
     assert_eq!(
-        (&kept.faultload, &kept.also),
-        (&original.faultload, &original.also)
+        (&kept.faultload, &kept.also, kept.severity),
+        (&original.faultload, &original.also, original.severity)
     );
     assert_eq!(store.trouble(), None);
 }

@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use murphy_model::{Audit, Certificate, Faultload, Finding, Flag, Incomplete, Point, Skips};
+use murphy_model::{
+    Audit, Certificate, Faultload, Finding, Flag, Incomplete, Point, Severity, Skips,
+};
 use murphy_report::redact;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +19,8 @@ use super::names::{FaultForm, Spelled, faultload};
 pub struct KeptFinding {
     /// Its stable name.
     pub id: String,
+    /// Whether it fails the build.
+    pub severity: Severity,
     /// The name of its place in the taxonomy.
     pub class: String,
     /// The name of the oracle that spoke.
@@ -36,6 +40,8 @@ pub struct KeptFinding {
 #[derive(Serialize, Deserialize)]
 pub(super) struct FindingForm {
     id: String,
+    #[serde(default)]
+    severity: SeverityForm,
     class: String,
     oracle: String,
     faultload: Vec<FaultForm>,
@@ -50,6 +56,7 @@ impl FindingForm {
         let faults = |faultload: &Faultload| FaultForm::all(faultload, &mut Spelled);
         FindingForm {
             id: finding.id.clone(),
+            severity: SeverityForm::new(finding.severity),
             class: finding.class.name().to_owned(),
             oracle: finding.oracle.to_owned(),
             faultload: faults(&finding.faultload),
@@ -66,12 +73,39 @@ impl FindingForm {
             faultload: faultload(&self.faultload, &[])?,
             also: also?,
             id: self.id,
+            severity: self.severity.read(),
             class: self.class,
             oracle: self.oracle,
             summary: self.summary,
             execution: self.execution,
             seen: self.seen,
         })
+    }
+}
+
+/// Where an earlier version wrote none, it counts: better one finding too many
+/// than one too few.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SeverityForm {
+    Warn,
+    #[default]
+    Fail,
+}
+
+impl SeverityForm {
+    fn new(severity: Severity) -> Self {
+        match severity {
+            Severity::Warn => SeverityForm::Warn,
+            Severity::Fail => SeverityForm::Fail,
+        }
+    }
+
+    fn read(self) -> Severity {
+        match self {
+            SeverityForm::Warn => Severity::Warn,
+            SeverityForm::Fail => Severity::Fail,
+        }
     }
 }
 
