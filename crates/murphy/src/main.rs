@@ -17,6 +17,7 @@ mod observe;
 mod output;
 mod progress;
 mod project;
+mod reopened;
 mod replays;
 mod reporting;
 mod runtime;

@@ -154,7 +154,9 @@ fn named(what: &str, state: &Path) -> Result<PathBuf, Usage> {
             .is_some_and(|name| name.starts_with(what) || name.starts_with(&format!("M-{what}")))
     };
     let found: Vec<&PathBuf> = files.iter().filter(begins).collect();
-    if let [only] = found[..] {
+    let exact = |path: &&&PathBuf| name(path).as_deref() == Some(what);
+    let whole = found.iter().find(exact).copied();
+    if let Some(only) = whole.or(found.first().copied().filter(|_| found.len() == 1)) {
         return Ok(only.clone());
     }
     let known: Vec<String> = files.iter().filter_map(name).collect();
@@ -172,4 +174,24 @@ fn named(what: &str, state: &Path) -> Result<PathBuf, Usage> {
         true => format!("{} holds none: `murphy run` writes them", folder.display()),
         false => format!("there are {}", known.join(", ")),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_name_is_never_the_beginning_of_another() {
+        let state = std::env::temp_dir().join(format!("murphy-replays-{}", std::process::id()));
+        let folder = state.join(FOLDER);
+        fs::create_dir_all(&folder).unwrap();
+        for id in ["M-ab", "M-abc", "M-abd"] {
+            fs::write(folder.join(format!("{id}.json")), "").unwrap();
+        }
+        let found = |what: &str| named(what, &state).ok();
+        assert_eq!(found("M-ab"), Some(folder.join("M-ab.json")));
+        assert_eq!(found("abd"), Some(folder.join("M-abd.json")));
+        assert_eq!(found("a"), None);
+        fs::remove_dir_all(&state).unwrap();
+    }
 }

@@ -2,23 +2,19 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use murphy_campaign::{World, redacted};
 use murphy_model::{Faultload, Observed, Verdict};
-use murphy_oracle::{Oracle, Reference, judge};
+use murphy_oracle::Oracle;
 use murphy_report::terminal;
 
-use crate::args::{ProjectArgs, ReplayArgs, SearchArgs, SystemArgs};
+use crate::args::ReplayArgs;
 use crate::config::{Config, STORE};
 use crate::context::Context;
 use crate::error::Error;
-use crate::project::Project;
-use crate::replays::{Replay, System};
-use crate::settings::Settings;
+use crate::reopened::Reopened;
+use crate::replays::Replay;
 use crate::usage::Usage;
-use crate::worlds::Demo;
-use crate::{exit, observe, output, runtime};
+use crate::{exit, output, runtime};
 
 /// What became of a finding.
 enum Word {
@@ -33,10 +29,7 @@ enum Word {
 pub(crate) fn run(args: &ReplayArgs, context: &Context) -> Result<u8, Error> {
     let replay = Replay::find(&args.what, &state(args, context))?;
     let faultload = replay.faultload()?;
-    let (word, observed) = match &replay.system {
-        System::Demo { .. } => in_demo(&replay, &faultload)?,
-        System::Project { .. } => in_project(&replay, &faultload, args, context)?,
-    };
+    let (word, observed) = runtime::block_on(play(&replay, &faultload, args, context))??;
     output::write(|out| write(&replay, &word, &observed, out))?;
     Ok(match word {
         Word::Failed { .. } => exit::FINDINGS,
@@ -52,105 +45,23 @@ fn state(args: &ReplayArgs, context: &Context) -> PathBuf {
     config.map_or_else(|_| PathBuf::from(STORE), |config| config.store.directory)
 }
 
-fn in_demo(replay: &Replay, faultload: &Faultload) -> Result<(Word, Observed), Error> {
-    let System::Demo {
-        app,
-        set,
-        simulate,
-        keep_state,
-    } = &replay.system
-    else {
-        unreachable!("asked for example systems only");
-    };
-    let modes: Vec<String> = faultload.iter().map(|(_, mode)| mode.to_string()).collect();
-    let system = SystemArgs {
-        simulate: *simulate,
-        set: set.clone(),
-        keep_state: *keep_state,
-        ..SystemArgs::default()
-    };
-    let search = SearchArgs {
-        modes: Some(modes.join(",")).filter(|modes| !modes.is_empty()),
-        ..SearchArgs::default()
-    };
-    let settings = Settings::of_system("murphy replay", app, &system, &search)?;
-    let oracles = settings.campaign.oracles;
-    runtime::block_on(async {
-        let world = Demo::open(settings.place).await?;
-        play(
-            &world,
-            replay,
-            faultload,
-            &oracles,
-            &settings.reference_hint,
-        )
-        .await
-    })?
-}
-
-fn in_project(
+async fn play(
     replay: &Replay,
     faultload: &Faultload,
     args: &ReplayArgs,
     context: &Context,
 ) -> Result<(Word, Observed), Error> {
-    let System::Project {
-        config,
-        command,
-        directory,
-    } = &replay.system
-    else {
-        unreachable!("asked for projects only");
-    };
-    let given = ProjectArgs {
-        config: Some(args.config.clone().unwrap_or_else(|| config.clone())),
-        scenario: match command.is_empty() {
-            true => vec![replay.scenario.clone()],
-            false => Vec::new(),
-        },
-        command: command.clone(),
-    };
-    let project = Project::open_in(&given, context, directory)?;
-    let scenario = &project.scenarios[0];
-    let campaign = project.campaign(scenario, &SearchArgs::default(), None)?;
-    runtime::block_on(async {
-        let (world, _) = project.bring_up(scenario, 1, "replay").await?;
-        let done = play(&world, replay, faultload, &campaign.oracles, observe::HINT).await;
-        let stopped = world.stop().await;
-        let done = done?;
-        stopped?;
-        Ok(done)
-    })?
+    let modes: Vec<String> = faultload.iter().map(|(_, mode)| mode.to_string()).collect();
+    let config = args.config.as_deref();
+    let system = Reopened::of_replay(replay, modes.join(","), config, context).await?;
+    let done = system.run(faultload).await;
+    let stopped = system.stop().await;
+    let (observed, said) = done?;
+    stopped?;
+    Ok((word(replay, &observed, said)?, observed))
 }
 
-async fn play(
-    world: &impl World,
-    replay: &Replay,
-    faultload: &Faultload,
-    oracles: &murphy_oracle::Settings,
-    hint: &str,
-) -> Result<(Word, Observed), Error> {
-    let identity = Arc::new(replay.identity()?);
-    let (reference, _) = world.reference(&identity).await?;
-    let reference = redacted(reference);
-    if let Verdict::Failed { why } = reference.execution.verdict {
-        return Err(Error::Reference {
-            complaint: why,
-            output: reference.output,
-            hint: hint.to_owned(),
-        });
-    }
-    let reference = Reference::of([&reference]);
-    let observed = redacted(world.run(0, faultload, &identity).await?);
-    Ok((word(replay, &observed, &reference, oracles)?, observed))
-}
-
-fn word(
-    replay: &Replay,
-    observed: &Observed,
-    reference: &Reference,
-    oracles: &murphy_oracle::Settings,
-) -> Result<Word, Usage> {
+fn word(replay: &Replay, observed: &Observed, said: Vec<(Oracle, String)>) -> Result<Word, Usage> {
     let oracle: Oracle = replay
         .oracle
         .parse()
@@ -160,12 +71,9 @@ fn word(
                 replay.id
             ))
         })?;
-    let complaints = judge(observed, reference, oracles);
-    let same = complaints.into_iter().find(|(spoke, ..)| *spoke == oracle);
-    if let Some((_, _, complaint)) = same {
-        return Ok(Word::Failed {
-            complaint: complaint.summary,
-        });
+    let same = said.into_iter().find(|(spoke, _)| *spoke == oracle);
+    if let Some((_, complaint)) = same {
+        return Ok(Word::Failed { complaint });
     }
     let execution = &observed.execution;
     let struck = execution.trace.struck();
