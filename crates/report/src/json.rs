@@ -4,13 +4,16 @@
 //! are decimal strings; points and faultloads are in their full text form, so
 //! that they can be given back to Murphy.
 
+mod hardening;
+
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use murphy_model::{Audit, EdgeProfile, Faultload, Finding, Flag, Incomplete, Point, Span};
 use serde::Serialize;
 
-use crate::{Explained, Fate, Meaning, Summary};
+use crate::{Explained, Fate, Hardening, Meaning, Summary};
+use hardening::HardeningObject;
 
 /// Writes the summary of a campaign as one object and a newline.
 pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
@@ -20,6 +23,11 @@ pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
 /// Writes an explanation as one object and a newline.
 pub fn write_explained(explained: &Explained, out: &mut dyn Write) -> io::Result<()> {
     write_object(&ExplainedObject::new(explained), out)
+}
+
+/// Writes what to harden as one object and a newline.
+pub fn write_hardening(hardening: &Hardening, out: &mut dyn Write) -> io::Result<()> {
+    write_object(&HardeningObject::new(hardening), out)
 }
 
 fn write_object(object: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {

@@ -2,12 +2,13 @@
 //!
 //! One [`Summary`], one module per format: [`terminal`] for people, [`json`]
 //! for programs, [`junit`] and [`markdown`] for what shows the results of a
-//! build; an [`Explained`] faultload likewise. Everything is written to the
-//! writer that is given; what a system under test said goes through [`redact`]
-//! before. Styled text holds ANSI sequences; taking them out
+//! build; an [`Explained`] faultload and a [`Hardening`] likewise. Everything
+//! is written to the writer that is given; what a system under test said goes
+//! through [`redact`] before. Styled text holds ANSI sequences; taking them out
 //! where they do not belong is the writer's job (`anstream`).
 
 mod explained;
+pub mod hardening;
 pub mod json;
 pub mod junit;
 mod label;
@@ -20,4 +21,5 @@ pub mod terminal;
 mod wording;
 
 pub use explained::{Explained, Fate, Meaning};
+pub use hardening::Hardening;
 pub use summary::{Case, Known, Summary, Timing};

@@ -8,12 +8,13 @@ mod calls;
 mod coverage;
 mod explained;
 mod findings;
+mod hardening;
 mod profile;
 mod style;
 
 use std::io::{self, Write};
 
-use crate::{Explained, Summary, label, number};
+use crate::{Explained, Hardening, Summary, label, number};
 use label::Labels;
 use style::TITLE;
 
@@ -39,6 +40,11 @@ pub fn write_calls(trace: &murphy_model::Trace, out: &mut dyn Write) -> io::Resu
 /// Writes what became of a faultload.
 pub fn write_explained(explained: &Explained, out: &mut dyn Write) -> io::Result<()> {
     explained::write(explained, out)
+}
+
+/// Writes what to harden.
+pub fn write_hardening(hardening: &Hardening, out: &mut dyn Write) -> io::Result<()> {
+    hardening::write(hardening, out)
 }
 
 /// Writes the heading of a part.
