@@ -3,6 +3,7 @@
 //! Owns names, help and defaults of arguments. Nothing is checked here that
 //! needs to know an app; that is [`crate::settings`]' job.
 
+mod harden;
 mod project;
 mod setup;
 
@@ -12,6 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use murphy_campaign::StrategyKind;
 use murphy_search::Probe;
 
+pub(crate) use harden::HardenArgs;
 pub(crate) use project::{
     BaselineArgs, BaselineCommand, DoctorArgs, ListArgs, PlanArgs, ProjectArgs, ReplayArgs, RunArgs,
 };
@@ -31,6 +33,7 @@ Start here:
   murphy init                     write a murphy.toml for your own system
   murphy doctor                   see whether all is wired as it should be
   murphy run -- pytest -q         test it, with your own test
+  murphy harden --budget 3        see which call sites to harden first
   murphy replay M-67f873          see whether a finding is fixed
 
 Exit codes: 0 no findings, 1 findings, 2 usage or configuration, 3 the scenario fails without
@@ -51,6 +54,8 @@ pub(crate) enum Command {
     Plan(PlanArgs),
     /// Run a finding once more: FIXED, FAILED or NOT REACHED.
     Replay(ReplayArgs),
+    /// Say which call sites to harden: the few that cover most of what was found.
+    Harden(HardenArgs),
     /// See which services are up, which context survives where, and what would be injected.
     Doctor(DoctorArgs),
     /// Keep known findings from failing the build.

@@ -1,14 +1,14 @@
 //! The system of a finding, brought up once more.
 //!
-//! Owns the way from what a replay file says of a system to a world in which
-//! faults can be injected again. What is injected there, and what that shows,
-//! is for the commands.
+//! Owns the way from what a replay file says of a system, or from the name of
+//! an example system, to a world in which faults can be injected again. What
+//! is injected there, and what that shows, is for the commands.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use murphy_campaign::live::LiveWorld;
-use murphy_campaign::{BrokenWorld, World, redacted};
+use murphy_campaign::{BrokenWorld, IdentityChoice, World, redacted};
 use murphy_model::{Faultload, Identity, Observed, Verdict};
 use murphy_oracle::{Oracle, Reference, judge};
 use murphy_registry::Recorded;
@@ -71,6 +71,20 @@ impl Reopened {
             System::Project { .. } => open_project(replay, config, context).await?,
         };
         opened.with_reference(replay.identity()?).await
+    }
+
+    /// An example system in memory.
+    pub(crate) async fn of_app(
+        command: &str,
+        app: &str,
+        given: &SystemArgs,
+        modes: String,
+    ) -> Result<Self, Error> {
+        let settings = demo_settings(command, app, given, modes)?;
+        let IdentityChoice::Given(identity) = settings.campaign.identity.clone() else {
+            unreachable!("example systems say what tells calls apart");
+        };
+        open_demo(settings).await?.with_reference(identity).await
     }
 
     /// Runs the scenario once under these faults; what was seen, and what

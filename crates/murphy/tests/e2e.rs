@@ -2,6 +2,8 @@
 //!
 //! A case is a folder `e2e/cases/GROUP/NAME/` with
 //! - `cmd`: the arguments after `murphy`, one line, quoted as in a shell;
+//! - `before`: commands to be run before it in the same place, one a line;
+//!   each must end with a result, findings or none;
 //! - `exit`: the exit code;
 //! - `stdout`, `stderr`: the expected texts; missing means "not looked at";
 //! - `stdout-has`: instead, lines that stdout must contain, where the rest
@@ -79,12 +81,17 @@ fn run(root: &Path, case: &Path) -> Result<(), Failed> {
     let line = fs::read_to_string(case.join("cmd"))?;
     let stage = Stage::of(root, case)?;
     let _taken = take_port(case)?;
-    let mut output = Command::new(env!("CARGO_BIN_EXE_murphy"))
-        .args(words(line.trim_end())?)
-        .current_dir(&stage.0)
-        .env_remove("CLICOLOR_FORCE")
-        .env("NO_COLOR", "1")
-        .output()?;
+    for line in fs::read_to_string(case.join("before"))
+        .unwrap_or_default()
+        .lines()
+    {
+        let output = stage.murphy(line)?;
+        if !matches!(output.status.code(), Some(0 | 1)) {
+            let said = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("`{line}` came before and failed:\n{said}").into());
+        }
+    }
+    let mut output = stage.murphy(&line)?;
     for bytes in [&mut output.stdout, &mut output.stderr] {
         *bytes = stage.masked(bytes);
     }
@@ -124,6 +131,17 @@ impl Stage {
 }
 
 impl Stage {
+    /// Murphy with the arguments of this line, from its start to its end.
+    fn murphy(&self, line: &str) -> Result<Output, Failed> {
+        let output = Command::new(env!("CARGO_BIN_EXE_murphy"))
+            .args(words(line.trim_end())?)
+            .current_dir(&self.0)
+            .env_remove("CLICOLOR_FORCE")
+            .env("NO_COLOR", "1")
+            .output()?;
+        Ok(output)
+    }
+
     /// Every file of the folder, if there is one, must have been written.
     fn compare_written(&self, expected: &Path) -> Result<(), Failed> {
         for entry in fs::read_dir(expected).into_iter().flatten() {

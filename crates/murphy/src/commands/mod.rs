@@ -7,6 +7,7 @@ mod completions;
 mod demo;
 mod doctor;
 mod explain;
+mod harden;
 mod init;
 mod list;
 mod plan;
@@ -25,6 +26,7 @@ pub(crate) fn run(cli: Cli, context: &Context) -> Result<u8, Error> {
         Command::List(args) => calls::run(&args, context),
         Command::Plan(args) => plan::run(&args, context),
         Command::Replay(args) => replay::run(&args, context),
+        Command::Harden(args) => harden::run(&args, context),
         Command::Doctor(args) => doctor::run(&args, context),
         Command::Baseline(BaselineCommand::Write(args)) => baseline::run(&args, context),
         Command::Demo(args) if args.list => list::run(),

@@ -95,9 +95,18 @@ impl File {
     }
 }
 
-fn find(directory: &Path) -> Result<PathBuf, Usage> {
+/// Whether there is one in `directory` or above it.
+pub(super) fn is_near(directory: &Path) -> bool {
+    nearest(directory).is_some()
+}
+
+fn nearest(directory: &Path) -> Option<PathBuf> {
     let mut above = directory.ancestors().map(|folder| folder.join(NAME));
-    above.find(|path| path.is_file()).ok_or_else(|| {
+    above.find(|path| path.is_file())
+}
+
+fn find(directory: &Path) -> Result<PathBuf, Usage> {
+    nearest(directory).ok_or_else(|| {
         Usage::new(format!("there is no `{NAME}` here or in a folder above"))
             .hint("write one with `murphy init`, or name another file with `--config`")
     })

@@ -75,6 +75,8 @@ pub(crate) struct Config {
     pub(crate) reports: Vec<ReportRule>,
     /// Where runs are kept.
     pub(crate) store: StoreRules,
+    /// Which scenarios must not fail.
+    pub(crate) harden: HardenRules,
 }
 
 /// What to try; `None` where the file says nothing.
@@ -195,6 +197,15 @@ pub(crate) struct StoreRules {
     pub(crate) keep: usize,
 }
 
+/// Which scenarios must not fail. Their names are those of the file's
+/// scenarios, or [`TYPED`].
+#[derive(Debug, Default)]
+pub(crate) struct HardenRules {
+    pub(crate) high: Vec<String>,
+    /// How often each is asked for, in the order written.
+    pub(crate) frequency: Vec<(String, u64)>,
+}
+
 impl Config {
     /// Reads the file at `given`, or the nearest one in `directory` or above.
     pub(crate) fn load(
@@ -204,6 +215,19 @@ impl Config {
     ) -> Result<Self, Vec<Usage>> {
         let file = File::open(given, directory).map_err(|error| vec![error])?;
         Config::of(file, variables)
+    }
+
+    /// The same where a file is welcome, not needed: `None` if there is none,
+    /// unless it was asked for.
+    pub(crate) fn load_if_any(
+        given: Option<&Path>,
+        directory: &Path,
+        variables: Variables<'_>,
+    ) -> Result<Option<Self>, Vec<Usage>> {
+        match given.is_some() || file::is_near(directory) {
+            true => Config::load(given, directory, variables).map(Some),
+            false => Ok(None),
+        }
     }
 
     /// What a file would say that is not written yet.

@@ -62,6 +62,9 @@ pub(crate) struct Root {
     /// Where runs are kept.
     #[serde(default)]
     pub(crate) store: Store,
+    /// What `murphy harden` goes by.
+    #[serde(default)]
+    pub(crate) harden: Harden,
 }
 
 /// A service: one that Murphy starts (`command`) or one that runs already (`upstream`).
@@ -342,6 +345,17 @@ pub(crate) struct Retries {
     pub(crate) idempotent: Option<Words>,
     /// The most attempts at one place within one request of the test.
     pub(crate) most_attempts: Option<Count>,
+}
+
+/// What `murphy harden` goes by: which scenarios must not fail.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Harden {
+    /// Scenarios of high priority: whatever brings them down must be covered.
+    pub(crate) high: Option<Words>,
+    /// How often each scenario is asked for, by its name; the most frequent are of high priority.
+    #[serde(default)]
+    pub(crate) frequency: Named<Number>,
 }
 
 /// Where runs are kept.

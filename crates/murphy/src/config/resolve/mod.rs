@@ -5,6 +5,7 @@
 //! are told at once.
 
 mod checker;
+mod harden;
 mod outputs;
 mod requests;
 mod scenarios;
@@ -45,6 +46,7 @@ pub(super) fn resolve(file: File, mut raw: Root) -> Result<Config, Vec<Usage>> {
     let rules = outputs::rules(checker, raw.response, raw.retries);
     let reports = outputs::reports(checker, raw.report);
     let store = outputs::store(checker, raw.store);
+    let harden = harden::rules(checker, raw.harden, &scenarios);
     let problems = collected.into_problems();
     if !problems.is_empty() {
         return Err(problems);
@@ -61,6 +63,7 @@ pub(super) fn resolve(file: File, mut raw: Root) -> Result<Config, Vec<Usage>> {
         rules,
         reports,
         store,
+        harden,
         file,
     })
 }
