@@ -93,8 +93,9 @@ impl Search<'_> {
 
     /// Does all that leaves no choice.
     fn settle(&mut self, node: &mut Node) -> Result<(), Hopeless> {
+        // Once per node: what became idle since costs less than looking again.
+        node.drop_dominated(self.instance);
         loop {
-            node.drop_dominated(self.instance);
             node.demand_heavy(self.instance, self.merit.0)?;
             node.choose_forced(self.instance)?;
             if node.size() > self.budget {
@@ -126,18 +127,31 @@ impl Search<'_> {
     /// anything.
     fn fix(&self, node: &mut Node) -> Result<bool, Hopeless> {
         let goal = self.instance.in_shares(self.merit.0) - self.instance.in_shares(node.covered);
-        let mut left = self.budget - node.size();
+        let more = goal + self.instance.in_shares(1);
+        let open: i64 = words::ones(&node.open)
+            .map(|row| self.instance.worth(row))
+            .sum();
+        // Where no more weight can be had, it must be had with less.
+        let must_tie = self.aim == Aim::First || open < more;
+        let mut left = self.left(node, must_tie)?;
         let mut sheet = self.reaching(node, left, goal)?;
-        let is_tie = sheet.most < goal + self.instance.in_shares(1);
-        if is_tie || self.aim == Aim::First {
-            // No more weight can be had, so it must be had with less.
-            left = left.min(self.left_for_a_tie(node)?);
+        if !must_tie && sheet.most < more {
+            left = self.left(node, true)?;
             sheet = self.reaching(node, left, goal)?;
         }
         if left == 0 {
             return Err(Hopeless);
         }
         Ok(self.fix_by(node, &sheet, left, goal))
+    }
+
+    /// How many more columns a wanted choice below `node` may have.
+    fn left(&self, node: &Node, must_tie: bool) -> Result<usize, Hopeless> {
+        let left = self.budget - node.size();
+        match must_tie {
+            true => Ok(left.min(self.left_for_a_tie(node)?)),
+            false => Ok(left),
+        }
     }
 
     fn reaching(&self, node: &mut Node, left: usize, goal: i64) -> Result<Sheet, Hopeless> {
