@@ -1,5 +1,6 @@
 //! Side-by-side measurements and the published figures they are held against.
 
+pub mod lineage;
 pub mod measure;
 pub mod predecessor;
 pub mod proxy;

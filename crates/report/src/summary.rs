@@ -141,6 +141,7 @@ pub(crate) fn empty() -> Summary {
             assumptions: Vec::new(),
             flags: Vec::new(),
             audit: None,
+            minimal: None,
         },
         reasons: BTreeMap::new(),
         findings: Vec::new(),

@@ -92,6 +92,7 @@ fn certificate() -> Certificate {
             unpredicted: 0,
             disagreed: Vec::new(),
         }),
+        minimal: None,
     }
 }
 
@@ -246,6 +247,7 @@ fn markdown_of_a_campaign_without_findings_is_short() {
         assumptions: Vec::new(),
         flags: Vec::new(),
         audit: None,
+        minimal: None,
         ..certificate()
     };
     let text = written(markdown::write, &summary);

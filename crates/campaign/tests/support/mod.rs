@@ -177,6 +177,7 @@ pub(crate) fn certificate() -> Certificate {
         assumptions: vec!["services are deterministic".to_owned()],
         flags: Vec::new(),
         audit: None,
+        minimal: None,
     }
 }
 
