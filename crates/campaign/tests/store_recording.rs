@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use murphy_campaign::store::{CampaignId, CampaignState, Fingerprint, Store, StoreError};
 use murphy_campaign::{Event, Sink, Standing};
-use murphy_model::{Identity, PathTemplates};
-use support::{Directory, end, ended, execution, finding, head, later};
+use murphy_model::{Certificate, Faultload, Identity, PathTemplates};
+use support::{Directory, certificate, end, ended, execution, finding, head, later};
 
 fn identity() -> Identity {
     Identity {
@@ -90,6 +90,38 @@ fn what_was_noted_is_read_back() {
         (&original.faultload, &original.also, original.severity)
     );
     assert_eq!(store.trouble(), None);
+}
+
+#[test]
+fn the_minimal_combinations_of_a_certificate_are_read_back() {
+    let directory = Directory::new();
+    let store = Store::open(&directory.state()).unwrap();
+    let minimal: Vec<Faultload> = [
+        "a GET / > b GET / = 503, a GET / > c GET / = reset",
+        "a GET / > d GET / = hang",
+    ]
+    .map(|text| text.parse().unwrap())
+    .to_vec();
+    let keep = |scenario, minimal: Option<Vec<Faultload>>| {
+        let mut recorder = store.begin(&head(scenario, "f")).unwrap();
+        let campaign = recorder.campaign().clone();
+        let certificate = Certificate {
+            minimal,
+            ..certificate()
+        };
+        recorder.note(&Event::Ended {
+            certificate: Box::new(certificate),
+            findings: Vec::new(),
+            took: Duration::ZERO,
+        });
+        drop(recorder);
+        campaign
+    };
+    let lineage = keep("checkout", Some(minimal.clone()));
+    let tree = keep("browse", None);
+    let reader = Store::open(&directory.state()).unwrap();
+    assert_eq!(reader.minimal(&lineage).unwrap(), minimal);
+    assert_eq!(reader.minimal(&tree).unwrap(), []);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! All minimal hitting sets: our search next to FastFI's and general solvers.
 //!
-//! Owns the runs; [`table`] prints them, [`judge`] holds them to the bars.
+//! Owns the runs; `table` prints them, `judge` holds them to the bars.
 
 mod judge;
 mod streamed;

@@ -162,6 +162,19 @@ impl<'c> CertificateForm<'c> {
     }
 }
 
+/// Of a kept certificate, what is read back.
+#[derive(Deserialize)]
+pub(super) struct MinimalForm {
+    #[serde(default)]
+    minimal: Vec<Vec<FaultForm>>,
+}
+
+impl MinimalForm {
+    pub(super) fn read(self) -> Result<Vec<Faultload>, CodecError> {
+        self.minimal.iter().map(|f| faultload(f, &[])).collect()
+    }
+}
+
 #[derive(Serialize)]
 struct SkipsForm<'c> {
     possible: String,

@@ -22,12 +22,12 @@ pub(crate) use ended::certificate_text;
 
 use std::time::Duration;
 
-use murphy_model::{Finding, Identity, Observed, Point};
+use murphy_model::{Faultload, Finding, Identity, Observed, Point};
 use murphy_report::redact;
 use serde::{Deserialize, Serialize};
 
 use crate::{Event, Standing};
-use ended::{CertificateForm, FindingForm};
+use ended::{CertificateForm, FindingForm, MinimalForm};
 use identity::IdentityForm;
 use observed::ObservedForm;
 
@@ -92,6 +92,11 @@ pub fn write_finding(finding: &Finding) -> String {
 /// What [`write_finding`] wrote.
 pub fn read_finding(text: &str) -> Result<KeptFinding, CodecError> {
     serde_json::from_str::<FindingForm>(text)?.read()
+}
+
+/// The minimal failing combinations of a kept certificate.
+pub(crate) fn read_minimal(text: &str) -> Result<Vec<Faultload>, CodecError> {
+    serde_json::from_str::<MinimalForm>(text)?.read()
 }
 
 /// Sentences about what was masked, which may quote what was seen.

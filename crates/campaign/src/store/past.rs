@@ -165,6 +165,17 @@ impl Store {
         texts.iter().map(read).collect()
     }
 
+    /// The minimal failing combinations of which a campaign's certificate tells;
+    /// none where its strategy does not, or before it ended.
+    pub fn minimal(&self, campaign: &CampaignId) -> Result<Vec<Faultload>, StoreError> {
+        let key = self.key(campaign)?;
+        let sql = "SELECT certificate FROM campaign WHERE id = ? AND certificate IS NOT NULL";
+        let texts = self.texts(sql, key)?;
+        let read = |text: &String| self.readable(codec::read_minimal(text));
+        let all: Result<Vec<_>, _> = texts.iter().map(read).collect();
+        Ok(all?.into_iter().flatten().collect())
+    }
+
     /// The finding whose name begins so (the `M-` may be left out), as the
     /// newest campaign that has it shows it.
     pub fn finding(&self, prefix: &str) -> Result<Option<FoundFinding>, StoreError> {

@@ -67,6 +67,9 @@ fn found(store: &Store, entry: &CampaignEntry) -> Result<Found, Error> {
     for finding in store.findings(&entry.campaign)? {
         found.take(kept(finding));
     }
+    for combination in store.minimal(&entry.campaign)? {
+        found.take_minimal(combination);
+    }
     Ok(found)
 }
 
