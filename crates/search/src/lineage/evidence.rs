@@ -25,6 +25,17 @@ pub(super) struct Clause {
     pub(super) any_of: Set,
 }
 
+impl Clause {
+    /// What a success through exactly these spots would say.
+    pub(super) fn of_row(row: &Set, elements: &Elements) -> Self {
+        let ways = row.iter().flat_map(|spot| elements.ways(spot).iter());
+        Clause {
+            given: Set::new(),
+            any_of: ways.collect(),
+        }
+    }
+}
+
 /// Everything seen so far.
 #[derive(Debug, Default)]
 pub(super) struct Evidence {

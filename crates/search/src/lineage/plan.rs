@@ -11,6 +11,11 @@ use murphy_hitting::Set;
 use super::elements::Elements;
 use super::evidence::Clause;
 use super::find::Finder;
+use super::steer;
+use super::steered::SAMPLE;
+
+/// Rows beyond which planning is not worth its time.
+const MOST_ROWS: usize = 64;
 
 /// Repairs before a number of rows is given up.
 const MOST_REPAIRS: usize = 2_500;
@@ -35,14 +40,23 @@ pub(super) struct Planner<'p> {
 }
 
 impl Planner<'_> {
-    /// The fewest rows found that leave no candidate, given rows that do.
-    /// `pool` holds candidates known so far, as sets of spots.
-    pub(super) fn improve(
-        &self,
-        mut rows: Vec<Set>,
-        mut pool: Vec<Set>,
-        rng: &mut fastrand::Rng,
-    ) -> Vec<Set> {
+    /// The fewest rows found that leave no candidate; `None` if it cannot be
+    /// told in time. `pool` holds candidates known so far, as sets of spots.
+    pub(super) fn plan(&self, mut pool: Vec<Set>, rng: &mut fastrand::Rng) -> Option<Vec<Set>> {
+        let mut rows = Vec::new();
+        while rows.len() < MOST_ROWS {
+            let left = self.left_by(&rows, SAMPLE, rng)?;
+            if left.is_empty() {
+                return Some(self.improve(rows, pool, rng));
+            }
+            rows.push(steer::row(self.elements, self.alive, &left, rng)?);
+            pool.extend(left);
+        }
+        None
+    }
+
+    /// The same with fewer rows, as long as that works.
+    fn improve(&self, mut rows: Vec<Set>, mut pool: Vec<Set>, rng: &mut fastrand::Rng) -> Vec<Set> {
         while rows.len() > 1 {
             let mut fewer = rows.clone();
             fewer.swap_remove(rng.usize(..fewer.len()));
@@ -75,7 +89,7 @@ impl Planner<'_> {
                 }
                 board.repair(candidate, rng);
             }
-            let examples = self.left_by(&board.rows(), rng)?;
+            let examples = self.left_by(&board.rows(), EXAMPLES, rng)?;
             if examples.is_empty() {
                 return Some(board.rows());
             }
@@ -87,16 +101,10 @@ impl Planner<'_> {
         None
     }
 
-    /// Candidates that these rows would leave, as sets of spots; `None` if it
-    /// could not be told.
-    fn left_by(&self, rows: &[Set], rng: &mut fastrand::Rng) -> Option<Vec<Set>> {
-        let planned = rows.iter().map(|row| Clause {
-            given: Set::new(),
-            any_of: row.iter().fold(Set::new(), |mut all, spot| {
-                all.add(self.elements.ways(spot));
-                all
-            }),
-        });
+    /// Up to `most` candidates that these rows would leave, as sets of spots;
+    /// `None` if it could not be told.
+    fn left_by(&self, rows: &[Set], most: usize, rng: &mut fastrand::Rng) -> Option<Vec<Set>> {
+        let planned = rows.iter().map(|row| Clause::of_row(row, self.elements));
         let clauses: Vec<Clause> = self.clauses.iter().cloned().chain(planned).collect();
         let finder = Finder {
             elements: self.elements,
@@ -105,7 +113,7 @@ impl Planner<'_> {
             alive: Some(self.alive),
             most_faults: self.most_faults,
         };
-        let found = finder.sample(EXAMPLES, rng);
+        let found = finder.sample(most, rng);
         let known = !found.sets.is_empty() || found.is_all;
         let spots = found.sets.iter().map(|set| self.elements.spots_of(set));
         known.then(|| spots.collect())

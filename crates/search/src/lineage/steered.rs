@@ -21,7 +21,7 @@ use super::steer;
 use super::{Decision, Procedure};
 
 /// Candidates looked at when a row is chosen.
-const SAMPLE: usize = 512;
+pub(super) const SAMPLE: usize = 512;
 
 /// Sets expected to fail that are looked for at once.
 const AHEAD: usize = 512;
@@ -31,9 +31,6 @@ const LIKELY: usize = 32;
 
 /// Ways to succeed that are tried for a row.
 const MOST_WAYS: usize = 8;
-
-/// Rows chosen one after the other before planning is not worth its time.
-const MOST_PLANNED: usize = 64;
 
 pub(super) struct Steered {
     most_faults: usize,
@@ -178,7 +175,6 @@ impl Steered {
             let finder = known.finder(Some(alive), self.size);
             let mut found = finder.sample(SAMPLE, &mut self.rng);
             if found.sets.is_empty() {
-                self.gave_up |= !found.is_all;
                 continue;
             }
             if self.size < self.most_faults && self.most_faults != usize::MAX {
@@ -214,7 +210,14 @@ impl Steered {
             plan.spots == spots && plan.alive == *alive && plan.failures == failures
         };
         if self.plan.as_mut().filter(holds).is_none() {
-            let rows = self.make_plan(known, alive, candidates)?;
+            let planner = Planner {
+                elements: &known.evidence.elements,
+                clauses: known.clauses,
+                avoid: &known.avoid,
+                alive,
+                most_faults: self.most_faults,
+            };
+            let rows = planner.plan(candidates.to_vec(), &mut self.rng)?;
             self.plan = Some(Plan {
                 rows,
                 spots,
@@ -238,51 +241,6 @@ impl Steered {
         Some(plan.rows.swap_remove(at))
     }
 
-    fn make_plan(&mut self, known: &Known, alive: &Set, candidates: &[Set]) -> Option<Vec<Set>> {
-        let elements = &known.evidence.elements;
-        let mut clauses = known.clauses.to_vec();
-        let mut pool = candidates.to_vec();
-        let mut rows = Vec::new();
-        loop {
-            let finder = Finder {
-                elements,
-                clauses: &clauses,
-                avoid: &known.avoid,
-                alive: Some(alive),
-                most_faults: self.most_faults,
-            };
-            let found = finder.sample(SAMPLE, &mut self.rng);
-            if found.sets.is_empty() && !found.is_all || rows.len() > MOST_PLANNED {
-                return None;
-            }
-            if found.sets.is_empty() {
-                break;
-            }
-            let candidates = known.spots_of(&found);
-            let row = steer::row(elements, alive, &candidates, &mut self.rng)?;
-            pool.extend(candidates);
-            let any_of = row.iter().fold(Set::new(), |mut all, spot| {
-                all.add(elements.ways(spot));
-                all
-            });
-            clauses.push(Clause {
-                given: Set::new(),
-                any_of,
-            });
-            rows.push(row);
-        }
-        let planner = Planner {
-            elements,
-            clauses: known.clauses,
-            avoid: &known.avoid,
-            alive,
-            most_faults: self.most_faults,
-        };
-        Some(planner.improve(rows, pool, &mut self.rng))
-    }
-}
-
-impl Steered {
     /// The next of the sets found earlier that are expected to fail, if
     /// nothing seen since rules it out. New spots put an end to it: there may
     /// be rows again that rule out many.
@@ -330,9 +288,10 @@ impl Procedure for Steered {
                 self.expected.reverse();
                 return self.expected_failure(&known);
             }
-            self.gave_up |= !found.is_all;
             let rest = known.finder(None, most).find(1);
-            if rest.sets.is_empty() && rest.is_all {
+            let is_proved = rest.sets.is_empty() && rest.is_all;
+            self.gave_up = !is_proved && !found.is_all;
+            if is_proved {
                 break;
             }
             self.size += 1;
