@@ -139,7 +139,7 @@ fn print_row(row: &Row, bound: Option<usize>) -> bool {
         percent(ours.formulas, FORMULAS as usize),
         percent(ours.sets, all),
     );
-    ours.sets + ours.invented + theirs.invented == 0
+    ours.sets + ours.invented == 0
 }
 
 fn sets(clauses: &Clauses) -> impl Iterator<Item = Set> + '_ {
