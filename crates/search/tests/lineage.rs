@@ -5,7 +5,10 @@
 use std::collections::BTreeSet;
 
 use murphy_corpus::{App, Expected, FaultSet, Outcome, Simulator, all, find};
-use murphy_model::{Certificate, Execution, Faultload, Incomplete, Mode, Trace, Verdict};
+use murphy_model::{
+    Call, CallId, Certificate, Execution, Fault, Faultload, Flag, Frame, Incomplete, Interface,
+    Mode, Point, Reply, Trace, Verdict,
+};
 use murphy_search::{Lineage, Modes, Options, Probe, Strategy, Tree, explore};
 
 /// A system in one of its declared variants, fresh for a search.
@@ -193,4 +196,71 @@ fn bounds_hold() {
         );
         assert_eq!(certificate.incomplete, incomplete);
     }
+}
+
+/// One call of a made-up execution.
+fn call(trace: &mut Vec<Call>, service: &str, faultload: &Faultload) -> bool {
+    let entry = Point::entry(Frame::new("shop", Interface::http("GET", "/")));
+    if trace.is_empty() {
+        trace.push(made(entry.clone(), None, 0, None));
+    }
+    let point = entry.child(Frame::new(service, Interface::http("GET", "/items")));
+    let fault = faultload.faults().find(|f| f.target.matches(&point));
+    let goes_well = fault.is_none();
+    let arrived = 2 * trace.len() as u32;
+    trace.push(made(point, Some(CallId(0)), arrived, fault));
+    goes_well
+}
+
+fn made(point: Point, parent: Option<CallId>, arrived: u32, injected: Option<Fault>) -> Call {
+    let status = if injected.is_some() { 503 } else { 200 };
+    Call {
+        point,
+        parent,
+        arrived,
+        finished: Some(arrived + 1),
+        reply: Some(Reply::Status(status)),
+        injected,
+    }
+}
+
+/// With advice the shop asks the first store, without it the second; neither
+/// takes the other's place, though they look like replicas.
+fn advised(faultload: &Faultload) -> Execution {
+    let mut calls = Vec::new();
+    let store = match call(&mut calls, "advice", faultload) {
+        true => "store-1",
+        false => "store-2",
+    };
+    let word = match call(&mut calls, store, faultload) {
+        true => Ok(()),
+        false => Err("no items".to_owned()),
+    };
+    let trace = Trace::new(calls);
+    Execution {
+        verdict: Verdict::of(word, faultload, &trace),
+        faultload: faultload.clone(),
+        trace,
+    }
+}
+
+#[test]
+fn a_contradiction_is_told_and_the_search_goes_on_without_what_it_contradicts() {
+    let options = Options::new(Modes::Same(vec![Mode::status(503)]));
+    let mut lineage = Lineage::new(options, Probe::Steered);
+    let certificate = explore(&mut lineage, 1, advised);
+    let found: Vec<String> = certificate
+        .minimal
+        .unwrap()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let expected = [
+        "shop GET / > advice GET /items = 503, shop GET / > store-2 GET /items = 503",
+        "shop GET / > store-1 GET /items = 503",
+    ];
+    assert_eq!(found, expected);
+    assert_eq!(certificate.incomplete, Some(Incomplete::Contradicted));
+    let told = |flag: &Flag| matches!(flag, Flag::Contradicted { .. });
+    assert!(certificate.flags.iter().any(told));
 }
