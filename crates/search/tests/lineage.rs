@@ -147,18 +147,22 @@ fn plain_lineage_finds_the_same_with_more_executions() {
     assert!(plain.explored > steered.explored);
 }
 
+/// A search on a scenario that makes no call and always ends so.
+fn without_calls(verdict: &Verdict) -> Certificate {
+    let options = Options::new(Modes::Same(vec![Mode::status(503)]));
+    explore(&mut Lineage::new(options, Probe::Steered), 1, |faultload| {
+        Execution {
+            faultload: faultload.clone(),
+            trace: Trace::default(),
+            verdict: verdict.clone(),
+        }
+    })
+}
+
 #[test]
 fn a_scenario_that_never_succeeds_ends_at_once() {
-    let mut lineage = Lineage::new(
-        Options::new(Modes::Same(vec![Mode::status(503)])),
-        Probe::Steered,
-    );
-    let certificate = explore(&mut lineage, 1, |faultload| Execution {
-        faultload: faultload.clone(),
-        trace: Trace::default(),
-        verdict: Verdict::Failed {
-            why: "always".to_owned(),
-        },
+    let certificate = without_calls(&Verdict::Failed {
+        why: "always".to_owned(),
     });
     assert_eq!(certificate.incomplete, Some(Incomplete::NoSuccess));
     assert_eq!(certificate.explored, 1);
@@ -166,15 +170,16 @@ fn a_scenario_that_never_succeeds_ends_at_once() {
 
 #[test]
 fn a_scenario_without_calls_has_nothing_that_fails() {
-    let mut lineage = Lineage::new(
-        Options::new(Modes::Same(vec![Mode::status(503)])),
-        Probe::Steered,
-    );
-    let certificate = explore(&mut lineage, 1, |faultload| Execution {
-        faultload: faultload.clone(),
-        trace: Trace::default(),
-        verdict: Verdict::Passed,
-    });
+    let certificate = without_calls(&Verdict::Passed);
+    assert!(certificate.is_complete());
+    assert_eq!(certificate.minimal, Some(Vec::new()));
+}
+
+#[test]
+fn what_is_larger_than_the_bound_is_not_certified_though_it_was_seen_to_fail() {
+    let (mut system, options) = replicas("apis=2 replicas=3", 2);
+    let (certificate, failing) = run(&mut Lineage::new(options, Probe::Steered), &mut system);
+    assert!(failing.iter().any(|faultload| faultload.len() == 3));
     assert!(certificate.is_complete());
     assert_eq!(certificate.minimal, Some(Vec::new()));
 }
@@ -224,15 +229,9 @@ fn made(point: Point, parent: Option<CallId>, arrived: u32, injected: Option<Fau
     }
 }
 
-/// With advice the shop asks the first store, without it the second; neither
-/// takes the other's place, though they look like replicas.
-fn advised(faultload: &Faultload) -> Execution {
-    let mut calls = Vec::new();
-    let store = match call(&mut calls, "advice", faultload) {
-        true => "store-1",
-        false => "store-2",
-    };
-    let word = match call(&mut calls, store, faultload) {
+/// An execution that made these calls and ends with this word.
+fn ended(calls: Vec<Call>, faultload: &Faultload, goes_well: bool) -> Execution {
+    let word = match goes_well {
         true => Ok(()),
         false => Err("no items".to_owned()),
     };
@@ -242,6 +241,38 @@ fn advised(faultload: &Faultload) -> Execution {
         faultload: faultload.clone(),
         trace,
     }
+}
+
+#[test]
+fn what_fails_is_not_called_minimal_before_its_parts_are_known() {
+    let in_cases = |most_cases| {
+        let mut options = Options::new(Modes::Same(vec![Mode::status(503)]));
+        options.max_cases = most_cases;
+        let mut lineage = Lineage::new(options, Probe::Steered);
+        let certificate = explore(&mut lineage, 1, |faultload| {
+            let mut calls = Vec::new();
+            call(&mut calls, "advice", faultload);
+            let goes_well = call(&mut calls, "store", faultload);
+            ended(calls, faultload, goes_well)
+        });
+        let minimal = certificate.minimal.unwrap();
+        minimal.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    // In the second execution everything fails, advice included.
+    assert_eq!(in_cases(Some(2)), [""; 0]);
+    assert_eq!(in_cases(None), ["shop GET / > store GET /items = 503"]);
+}
+
+/// With advice the shop asks the first store, without it the second; neither
+/// takes the other's place, though they look like replicas.
+fn advised(faultload: &Faultload) -> Execution {
+    let mut calls = Vec::new();
+    let store = match call(&mut calls, "advice", faultload) {
+        true => "store-1",
+        false => "store-2",
+    };
+    let goes_well = call(&mut calls, store, faultload);
+    ended(calls, faultload, goes_well)
 }
 
 #[test]

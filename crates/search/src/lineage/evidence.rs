@@ -16,6 +16,9 @@ use crate::options::Options;
 
 use super::elements::Elements;
 
+/// The largest set of which every part is looked at: there are 2^n.
+const MOST_SPLIT: usize = 12;
+
 /// What must be hit by every set of faults that fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Clause {
@@ -26,6 +29,11 @@ pub(super) struct Clause {
 }
 
 impl Clause {
+    /// Whether a set that fails may be this one, as far as this clause goes.
+    pub(super) fn is_met_by(&self, set: &Set) -> bool {
+        !self.given.is_subset(set) || self.any_of.meets(set)
+    }
+
     /// What a success through exactly these spots would say.
     pub(super) fn of_row(row: &Set, elements: &Elements) -> Self {
         let ways = row.iter().flat_map(|spot| elements.ways(spot).iter());
@@ -320,6 +328,24 @@ impl Evidence {
             self.failures.iter().any(|other| smaller(&other))
         };
         self.failures.iter().filter(|set| !below(set)).collect()
+    }
+
+    /// Whether every part of a set is known not to fail.
+    pub(super) fn is_known_minimal(&self, set: &Set) -> bool {
+        let elements: Vec<usize> = set.iter().collect();
+        if elements.len() > MOST_SPLIT {
+            return false;
+        }
+        let part = |which: u32| -> Set {
+            let chosen = (0..elements.len()).filter(|at| which >> at & 1 == 1);
+            chosen.map(|at| elements[at]).collect()
+        };
+        let all = (1 << elements.len()) - 1;
+        let may_fail = |which: u32| {
+            let part = part(which);
+            self.clauses.iter().all(|clause| clause.is_met_by(&part))
+        };
+        !(0..all).any(may_fail)
     }
 
     /// The distinct sets of labels that carried an execution to success, the

@@ -98,8 +98,7 @@ impl Finder<'_> {
 
     /// Whether a set meets every clause that binds it.
     fn satisfies(&self, set: &Set) -> bool {
-        let met = |clause: &Clause| !clause.given.is_subset(set) || clause.any_of.meets(set);
-        self.clauses.iter().all(met)
+        self.clauses.iter().all(|clause| clause.is_met_by(set))
     }
 
     /// The set without what it does not need.

@@ -151,12 +151,15 @@ impl Lineage {
         self.explored
     }
 
-    /// The combinations that fail and of which no part does, as far as seen:
-    /// each was run, and nothing else struck.
-    pub fn minimal(&self) -> Vec<Faultload> {
+    /// The combinations up to the bound that fail and of which no part does:
+    /// each was run, and nothing else struck. If the search is not complete,
+    /// only those of which every part is known not to fail.
+    fn minimal(&self, is_complete: bool) -> Vec<Faultload> {
+        let fits = |set: &&Set| self.options.max_faults.is_none_or(|most| set.len() <= most);
+        let is_known = |set: &&Set| is_complete || self.evidence.is_known_minimal(set);
         let minimal = self.evidence.minimal_failures().into_iter();
-        let spelled = minimal.map(|set| self.faultload(set));
-        let sorted: BTreeSet<Faultload> = spelled.collect();
+        let minimal = minimal.filter(fits).filter(is_known);
+        let sorted: BTreeSet<Faultload> = minimal.map(|set| self.faultload(set)).collect();
         sorted.into_iter().collect()
     }
 
@@ -247,11 +250,11 @@ impl Lineage {
             not_exercised: self.not_exercised,
             speculative: self.back.len(),
             bound: self.options.max_faults,
+            minimal: Some(self.minimal(incomplete.is_none())),
             incomplete,
             assumptions: ASSUMPTIONS.map(str::to_owned).to_vec(),
             flags: self.evidence.flags.clone(),
             audit: None,
-            minimal: Some(self.minimal()),
         }
     }
 }
