@@ -3,11 +3,13 @@
 //! Owns the list: the paper's 54 skeleton configurations, three of its
 //! requests by the replica model, and clauses that share nothing.
 
+use std::collections::BTreeSet;
+
 use fastrand::Rng;
+use murphy_corpus::skeleton::{Shape, Skeleton};
 
 use super::families::Clauses;
 use super::replicas::Replicas;
-use super::skeleton::Skeleton;
 
 /// A formula and how large its sets may be.
 #[derive(Clone, Debug)]
@@ -35,26 +37,44 @@ pub enum Kind {
 
 /// All of them.
 pub fn all() -> Vec<Instance> {
-    let skeletons = Skeleton::all().map(skeleton);
+    let skeletons = shapes().map(skeleton);
     let disjoint = [10, 20, 30].map(disjoint);
     skeletons.chain(replicas()).chain(disjoint).collect()
 }
 
-fn skeleton(skeleton: Skeleton) -> Instance {
-    let Skeleton {
+/// Every configuration of the paper: those of table 7, and the ones of four
+/// groups that its section 4.4 adds.
+fn shapes() -> impl Iterator<Item = Shape> {
+    let edges = (50..=300).step_by(50);
+    edges.flat_map(|edges| {
+        let rest = (2..=4).flat_map(|groups| (2..=4).map(move |bones| (groups, bones)));
+        rest.map(move |(groups, bones)| Shape {
+            edges,
+            groups,
+            bones,
+        })
+    })
+}
+
+fn skeleton(shape: Shape) -> Instance {
+    let skeleton = Skeleton::new(shape, 1).expect("the paper's shapes have skeletons");
+    let mut rng = Rng::with_seed(1);
+    // Algorithm 1 hangs on the order: bones last suits it, bones first does not.
+    let clause = |path: &BTreeSet<u32>| {
+        let mut clause: Vec<usize> = path.iter().map(|edge| *edge as usize).collect();
+        rng.shuffle(&mut clause);
+        clause
+    };
+    let Shape {
         edges,
         groups,
         bones,
-    } = skeleton;
-    let mut clauses = skeleton.paths();
-    // Algorithm 1 hangs on the order: bones last suits it, bones first does not.
-    let mut rng = Rng::with_seed(1);
-    clauses.iter_mut().for_each(|clause| rng.shuffle(clause));
+    } = shape;
     Instance {
         name: format!("skeleton E={edges} G={groups} B={bones}"),
         kind: Kind::Skeleton,
-        clauses,
-        most: Some(groups),
+        clauses: skeleton.paths().map(clause).collect(),
+        most: Some(groups as usize),
     }
 }
 
@@ -140,5 +160,22 @@ pub fn disjoint(width: usize) -> Instance {
             .map(|at| (at * width..(at + 1) * width).collect())
             .collect(),
         most: Some(4),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use murphy_hitting::{Formula, Set};
+
+    use super::{shapes, skeleton};
+
+    #[test]
+    fn a_bone_of_each_group_is_a_solution_and_nothing_else_of_that_size() {
+        for shape in shapes().filter(|shape| shape.edges == 50) {
+            let clauses = skeleton(shape).clauses.into_iter();
+            let formula = Formula::of(clauses.map(Set::from_iter)).unwrap();
+            let found = formula.minimal().at_most(shape.groups as usize).count();
+            assert_eq!(found, shape.bones.pow(shape.groups) as usize, "{shape:?}");
+        }
     }
 }

@@ -12,7 +12,6 @@ pub mod instance;
 pub mod loss;
 pub mod python;
 pub mod replicas;
-pub mod skeleton;
 pub mod solver;
 pub mod table_9;
 pub mod timing;

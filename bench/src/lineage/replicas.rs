@@ -3,7 +3,9 @@
 //! A request calls each API a few times, each call goes to a random replica
 //! that is up, and the path is the set of replicas that answered. Owns the
 //! model and how paths are gathered; what the published deployments looked
-//! like is not known, so `calls` stands in for it.
+//! like is not known, so `calls` stands in for it. The corpus has a system
+//! that behaves so; solvers need its clauses only, by the thousand, so these
+//! are drawn without running it.
 
 use fastrand::Rng;
 use murphy_hitting::{Formula, Set};
