@@ -9,8 +9,10 @@
 //! here were fitted to the table: what is covered gives their weights, what is
 //! left per request gives the requests. So they show that the table is
 //! consistent and that the exact choice reaches it, not that the exact choice
-//! would have been better on the real lists. All of FastFI's figures fit but
-//! one, see [`Row::left_fits`].
+//! would have been better on the real lists. All of FastFI's figures come out
+//! but three, where ours are better: no list gives TT-3's shares left at all of
+//! 21, 23, 25 and 27. Of the lists that leave no more than printed at any
+//! budget the nearest is taken; a test goes through all of them.
 
 use murphy_hitting::{Choice, Cover, Set};
 
@@ -37,11 +39,6 @@ pub struct Row {
     pub gain: Option<f64>,
     /// FastFI's mean share of faults left per request (AFVR).
     pub left: f64,
-    /// Whether that fits a list that gives the other rows. The 7.25 % of TT-3
-    /// at 27 does not: it takes ten APIs fatal to POST /preserve alone, of
-    /// which the row at 21, with one of them chosen, leaves eight. The list
-    /// here leaves 7.40 %, as printed there for the heuristic.
-    pub left_fits: bool,
 }
 
 const fn first(budget: usize, heuristic: f64, covered: f64, left: f64) -> Row {
@@ -51,7 +48,6 @@ const fn first(budget: usize, heuristic: f64, covered: f64, left: f64) -> Row {
         covered,
         gain: None,
         left,
-        left_fits: true,
     }
 }
 
@@ -130,11 +126,11 @@ const TT_3: Deployment = Deployment {
         (&[1, 2, 4, 5], 1),
         (&[2, 3, 4], 1),
         (&[2, 4], 1),
-        (&[3, 5], 1),
-        (&[2], 2),
+        (&[2, 3], 1),
+        (&[2], 1),
         (&[4], 2),
         (&[3], 4),
-        (&[5], 9),
+        (&[5], 10),
     ],
     rows: &[
         first(6, 16.30, 16.30, 69.40),
@@ -148,10 +144,7 @@ const TT_3: Deployment = Deployment {
         row(21, 64.13, 82.61, 1.5, 13.01),
         row(23, 66.30, 84.78, 1.0, 11.01),
         row(25, 77.17, 86.96, 1.0, 9.15),
-        Row {
-            left_fits: false,
-            ..row(27, 85.87, 89.13, 1.0, 7.25)
-        },
+        row(27, 85.87, 89.13, 1.0, 7.25),
         row(29, 89.13, 91.30, 1.0, 5.80),
         row(31, 93.48, 93.48, 1.0, 4.35),
         row(33, 95.65, 95.65, 1.0, 2.90),
@@ -252,11 +245,7 @@ mod tests {
                     (ours.covered - row.covered).abs() < 0.006,
                     "{place}: {ours:?}"
                 );
-                assert_eq!(
-                    ours.left < row.left + 0.006,
-                    row.left_fits,
-                    "{place}: {ours:?}"
-                );
+                assert!(at_least(row.left, ours.left), "{place}: {ours:?}");
             }
         }
     }
@@ -281,5 +270,82 @@ mod tests {
             let error = deployment.cover().best(first - 1).unwrap_err();
             assert_eq!(error.smallest, first, "{}", deployment.name);
         }
+    }
+
+    /// How far the chosen list of TT-3 is from the printed shares left, and
+    /// that no list that is nowhere worse is nearer: all of them are tried.
+    #[test]
+    fn no_list_of_tt_3_is_nearer_to_the_printed_shares_left() {
+        let cover = TT_3.cover();
+        let chosen: f64 = TT_3
+            .rows
+            .iter()
+            .map(|row| TT_3.measure(&cover.best(row.budget).unwrap()).left - row.left)
+            .filter(|difference| difference.abs() > 0.006)
+            .map(f64::abs)
+            .sum();
+        let lists = tt_3_lists();
+        let nearest = lists.iter().copied().fold(f64::INFINITY, f64::min);
+        assert_eq!(lists.len(), 21);
+        assert!((chosen - nearest).abs() < 1e-6, "{chosen} {nearest}");
+        assert!(nearest > 0.7, "a list gives every printed share: {nearest}");
+    }
+
+    /// For each list that covers what is printed and leaves nowhere more than
+    /// printed, how much less it leaves.
+    ///
+    /// The column of faults covered fixes how many requests each API is fatal
+    /// to: besides the first six, nine to all five of low priority, two to
+    /// four, one to three, two to two and 17 to one. The shares left up to
+    /// budget 15, where nothing is free, fix how many faults the five requests
+    /// have, in some order.
+    fn tt_3_lists() -> Vec<f64> {
+        let less = |left: Vec<f64>| -> Vec<f64> {
+            let rows = TT_3.rows.iter().filter(|row| row.budget > 15);
+            rows.map(|row| row.left - left[row.budget - 16]).collect()
+        };
+        shared_by_fewer_than_five()
+            .filter_map(left_beyond_15)
+            .map(less)
+            .filter(|less| less.iter().all(|less| *less > -0.0051))
+            .map(|less| less.into_iter().filter(|less| *less > 0.006).sum())
+            .collect()
+    }
+
+    /// How many faults the requests of low priority have.
+    const SIZES: [usize; 5] = [14, 18, 18, 19, 23];
+
+    /// Requests, a bit each: of two APIs fatal to four, one to three, two to
+    /// two.
+    fn shared_by_fewer_than_five() -> impl Iterator<Item = [u32; 5]> {
+        let of_size = |size| (1..32_u32).filter(move |set| set.count_ones() == size);
+        let pairs = move |size| {
+            let second = move |first| of_size(size).filter(move |second| *second >= first);
+            of_size(size).flat_map(move |first| second(first).map(move |it| (first, it)))
+        };
+        pairs(4).flat_map(move |(a, b)| {
+            of_size(3).flat_map(move |c| pairs(2).map(move |(d, e)| [a, b, c, d, e]))
+        })
+    }
+
+    /// What the best choice leaves at the budgets from 16 on, if the list can
+    /// be filled up with APIs fatal to one request.
+    fn left_beyond_15(shared: [u32; 5]) -> Option<Vec<f64>> {
+        let has = |set: u32, request: usize| set >> request & 1 == 1;
+        let one = |request: usize| 100.0 / 6.0 / SIZES[request] as f64;
+        let share = |set: u32| -> f64 { (0..5).filter(|it| has(set, *it)).map(one).sum() };
+        let mut order = shared.map(share).to_vec();
+        order[3..].sort_by(|a, b| b.total_cmp(a));
+        // Requests are in the order of their sizes: the first are worth most.
+        for (request, size) in SIZES.into_iter().enumerate() {
+            let fatal = 12 + shared.iter().filter(|set| has(**set, request)).count();
+            order.extend(std::iter::repeat_n(one(request), size.checked_sub(fatal)?));
+        }
+        let mut left = 500.0 / 6.0 - 12.0 * share(31);
+        let take = |share| {
+            left -= share;
+            left
+        };
+        Some(order.into_iter().map(take).collect())
     }
 }
