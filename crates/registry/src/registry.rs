@@ -218,7 +218,7 @@ impl Registry {
         });
         for key in keys {
             if !known(&self.read(), &key) {
-                self.write().learn(id, key);
+                self.write().learn_if_live(id, key);
             }
         }
     }
@@ -246,6 +246,14 @@ impl Tables {
         // latest; the older ones are told apart by their stamps.
         self.traces.insert(key, id);
         self.learned.entry(id).or_default().push(key);
+    }
+
+    /// An execution can end while its call is under way: what is learnt of it
+    /// then, nobody would take out again.
+    fn learn_if_live(&mut self, id: ExecutionId, key: TraceKey) {
+        if self.executions.contains_key(&id) {
+            self.learn(id, key);
+        }
     }
 
     fn forget(&mut self, id: ExecutionId) {
@@ -385,12 +393,12 @@ mod tests {
     }
 
     /// One entry call that brings a trace id of its own, as a test's would.
-    fn enter(registry: &Registry, execution: ExecutionId, number: u64) {
+    fn entry(execution: ExecutionId, number: u64) -> Arrival {
         let claim = Claim {
             execution,
             parent: Parent::Entry,
         };
-        let arrival = Arrival {
+        Arrival {
             id: number,
             claim,
             destination: "shop".into(),
@@ -400,8 +408,11 @@ mod tests {
             body_cut: false,
             site: None,
             clues: vec![Clue::Trace(TraceKey(u128::from(number)), Spans::default())],
-        };
-        let Soon::Now(Ok(_)) = registry.arrive(arrival) else {
+        }
+    }
+
+    fn enter(registry: &Registry, execution: ExecutionId, number: u64) {
+        let Soon::Now(Ok(_)) = registry.arrive(entry(execution, number)) else {
             panic!("the execution is live");
         };
     }
@@ -455,6 +466,17 @@ mod tests {
         }
         tokio::time::advance(Settings::default().time_to_live).await;
         registry.sweep();
+        assert_empty(&registry);
+    }
+
+    #[test]
+    fn an_execution_that_ends_as_a_call_arrives_leaves_nothing_behind() {
+        let registry = Registry::new(Settings::default());
+        let id = registry.begin(plan(0)).unwrap();
+        let arrival = entry(id, 7);
+        registry.end(id);
+        // What `arrive` does once it has found the execution.
+        registry.learn_from(&arrival);
         assert_empty(&registry);
     }
 }
