@@ -190,6 +190,14 @@ impl Hardening {
         shares.sum::<f64>() / scenarios.len().max(1) as f64
     }
 
+    /// AFVR_b as a choice promises it: what it does not cover still fails.
+    pub fn promised_validity(&self, best: &Best) -> f64 {
+        let fails = |one: &Combination| !one.sites.iter().any(|site| best.sites.contains(site));
+        let all = self.combinations.iter().enumerate();
+        let failing = all.filter(|(_, one)| fails(one)).map(|(at, _)| at);
+        self.validity(&failing.collect())
+    }
+
     /// Combinations that count as covered and fail all the same.
     pub fn surprises(&self) -> BTreeSet<usize> {
         let uncovered = self.uncovered();

@@ -176,6 +176,7 @@ struct RowObject {
     covered: Option<usize>,
     cr: Option<f64>,
     mcg: Option<f64>,
+    afvr: Option<f64>,
 }
 
 impl RowObject {
@@ -189,6 +190,9 @@ impl RowObject {
             covered: best.map(|best| best.covered),
             cr: best.and_then(|best| hardening.rate(best)).map(four_digits),
             mcg: hardening.gain(at).map(four_digits),
+            afvr: best
+                .map(|best| hardening.promised_validity(best))
+                .map(four_digits),
         }
     }
 }
@@ -260,14 +264,14 @@ mod tests {
         assert_eq!(
             object["curve"],
             json!([
-                { "budget": 0, "sites": null, "covered": null, "cr": null, "mcg": null },
+                { "budget": 0, "sites": null, "covered": null, "cr": null, "mcg": null, "afvr": null },
                 {
                     "budget": 1, "sites": ["shop GET / > cart GET /"],
-                    "covered": 1, "cr": 0.5, "mcg": null
+                    "covered": 1, "cr": 0.5, "mcg": null, "afvr": 0.25
                 },
                 {
                     "budget": 2, "sites": ["shop GET / > cart GET /", "shop GET / > pay GET /"],
-                    "covered": 2, "cr": 1.0, "mcg": 1.0
+                    "covered": 2, "cr": 1.0, "mcg": 1.0, "afvr": 0.0
                 },
             ])
         );

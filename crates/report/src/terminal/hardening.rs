@@ -151,7 +151,10 @@ fn combinations(
 
 fn curve(hardening: &Hardening, out: &mut dyn Write) -> io::Result<()> {
     heading("Coverage by budget", out)?;
-    writeln!(out, "    {QUIET}budget  covered     CR_b  MCG_b{QUIET:#}")?;
+    writeln!(
+        out,
+        "    {QUIET}budget  covered     CR_b  MCG_b   AFVR_b{QUIET:#}"
+    )?;
     let mut before = None;
     for (at, row) in hardening.curve.rows.iter().enumerate() {
         if before.is_some_and(|before| row.budget > before + 1) {
@@ -176,8 +179,9 @@ fn write_row(at: usize, best: &Best, hardening: &Hardening, out: &mut dyn Write)
     let share = rate.map_or("-".to_owned(), percent);
     let gain = hardening.gain(at);
     let gain = gain.map_or("-".to_owned(), |gain| format!("{gain:.1}"));
+    let fails = percent(hardening.promised_validity(best));
     let line = format!(
-        "{:>7}  {share:>7}  {gain:>5}  {}",
+        "{:>7}  {share:>7}  {gain:>5}  {fails:>7}  {}",
         grouped(best.covered),
         bar(rate.unwrap_or(0.0))
     );
@@ -289,10 +293,10 @@ Not covered
     shop GET / > stock GET /
 
 Coverage by budget
-    budget  covered     CR_b  MCG_b
+    budget  covered     CR_b  MCG_b   AFVR_b
          0  too small
-  >      1        1   50.0 %      -  ██████████
-         2        2  100.0 %    1.0  ████████████████████
+  >      1        1   50.0 %      -   25.0 %  ██████████
+         2        2  100.0 %    1.0    0.0 %  ████████████████████
   The one combination of high priority is covered from 1 on and not counted here.
 
 1 call site hardened: 2 of 3 combinations covered; it takes 2 call sites to cover all
