@@ -5,4 +5,5 @@ pub mod measure;
 pub mod predecessor;
 pub mod proxy;
 pub mod published;
+pub mod services;
 pub mod sockets;

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use anyhow::Result;
 use murphy::campaign::live::spec::{
     Expectations, Health, RequestCall, RequestSpec, ScenarioKind, ScenarioSpec, ServiceSpec,
     Source, SystemSpec,
@@ -13,10 +14,12 @@ use murphy::campaign::{
     Stopping, StrategyKind, World, run,
 };
 use murphy::demo::OnSockets;
-use murphy_corpus::sockets::{Bare, Options as StageOptions, Stage};
+use murphy_corpus::sockets::{Options as StageOptions, Stage};
 use murphy_corpus::{App, FaultSet, Settings};
 use murphy_model::Identity;
 use murphy_search::{Modes, Options};
+
+use crate::services::Services;
 
 /// A campaign to be run on an example system.
 pub struct Campaign {
@@ -30,13 +33,10 @@ pub struct Campaign {
     pub identity: Identity,
     /// Executions at once.
     pub jobs: u32,
-    /// How long each service works on each request.
-    pub work: Duration,
 }
 
 impl Campaign {
-    /// The four HTTP errors, as the system names its calls, services that
-    /// answer at once.
+    /// The four HTTP errors, as the system names its calls.
     pub fn of(app: App, settings: Settings, jobs: u32) -> Self {
         let system = (app.build)(&settings);
         let modes = Modes::ByService(FaultSet::http_errors().by_service(&system));
@@ -46,7 +46,6 @@ impl Campaign {
             options: Options::new(modes),
             identity: system.identity.clone(),
             jobs,
-            work: Duration::ZERO,
         }
     }
 
@@ -59,7 +58,6 @@ impl Campaign {
             workers,
             // None of these systems makes a call that nobody waits for.
             grace: Duration::ZERO,
-            work: self.work,
             ..StageOptions::default()
         };
         let stage = Stage::new(self.app, self.settings, stage).await;
@@ -69,10 +67,8 @@ impl Campaign {
 
     /// Runs it as `murphy run` does on a user's system: the services run
     /// already, and the test is a declared request.
-    pub async fn run_declared(self, request: Declared) -> Outcome {
+    pub async fn run_declared(self, request: Declared, services: &mut Services) -> Result<Outcome> {
         let settings = self.campaign_settings();
-        let bare = Bare::new(self.app, self.settings, self.work).await;
-        let bare = bare.expect("loopback ports are free");
         let service = |(name, address): (&str, SocketAddr)| ServiceSpec {
             name: name.to_owned(),
             source: Source::Running {
@@ -83,7 +79,7 @@ impl Campaign {
             health: Health::default(),
         };
         let system = SystemSpec {
-            services: bare.addresses().map(service).collect(),
+            services: services.addresses().map(service).collect(),
             ..SystemSpec::default()
         };
         let folder = std::env::temp_dir().join(format!("murphy-bench-{}", std::process::id()));
@@ -95,11 +91,14 @@ impl Campaign {
         };
         let world = LiveWorld::start(system, request.scenario(), options).await;
         let world = world.expect("the services are up");
-        bare.reroute(|name| world.proxied(name)?.parse().ok());
+        services
+            .reroute(|name| world.proxied(name)?.parse().ok())
+            .await?;
         let outcome = finish(&world, &settings).await;
         world.stop().await.expect("nothing to tear down");
+        services.reroute(|_| None).await?;
         let _ = std::fs::remove_dir_all(folder);
-        outcome
+        Ok(outcome)
     }
 
     fn campaign_settings(&self) -> CampaignSettings {

@@ -1,13 +1,22 @@
 //! Prints what a campaign over sockets costs, its test a declared request, next
-//! to its scenario alone and to the predecessors' published times. Rounds are interleaved, and what
-//! is compared was measured in the same round.
+//! to its scenario alone and to the predecessors' published times. Each service
+//! is a process of its own, as at a user's. Rounds are interleaved, and what is
+//! compared was measured in the same round.
 
 use std::time::{Duration, Instant};
 
-use clap::Parser;
+use anyhow::{Context, Result, ensure};
+use clap::{Parser, Subcommand};
+use http::Method;
+use http_body_util::BodyExt;
+use murphy_bench::proxy::body::Repeated;
+use murphy_bench::proxy::client::Client;
+use murphy_bench::proxy::protocol::Protocol;
+use murphy_bench::proxy::role;
+use murphy_bench::services::{self, Services};
 use murphy_bench::sockets::{Campaign, Declared};
+use murphy_campaign::REFERENCES;
 use murphy_corpus::find;
-use murphy_corpus::sockets::Bare;
 use murphy_search::Reduction;
 
 /// Prints what a campaign over sockets costs.
@@ -20,9 +29,26 @@ struct Args {
     /// once: about what a small handler in an interpreted language takes.
     #[arg(long, default_value_t = 1)]
     work: u64,
+    /// Only this system, instead of all three.
+    #[arg(long)]
+    app: Option<String>,
     /// Print only; do not fail where a bar is missed.
     #[arg(long)]
     report_only: bool,
+    #[command(subcommand)]
+    role: Option<Role>,
+}
+
+/// What this binary does when it is started by itself.
+#[derive(Subcommand)]
+enum Role {
+    /// One service of an example system.
+    #[command(hide = true)]
+    Serve {
+        app: String,
+        service: String,
+        work: u64,
+    },
 }
 
 /// A system with the seconds that Reynard and Filibuster took (thesis, table 6.1).
@@ -66,7 +92,8 @@ const SUBJECTS: [Subject; 3] = [
 /// At most this many times the scenarios alone.
 const OVERHEAD: f64 = 1.3;
 
-/// Eight jobs make at least this many times as many executions as one.
+/// Eight jobs make at least this many times as many executions as one, where
+/// services leave time for it.
 const SPEED_UP: f64 = 1.6;
 
 /// Netflix, with modes that act alike taken as one.
@@ -92,9 +119,23 @@ impl Round {
     }
 }
 
-#[tokio::main]
-async fn main() {
+fn main() -> Result<()> {
     let args = Args::parse();
+    match &args.role {
+        // As in a service written for one thread.
+        Some(Role::Serve { app, service, work }) => {
+            let work = Duration::from_millis(*work);
+            role::block_on(1, services::serve(app, service, work))
+        }
+        None => {
+            let missed = role::block_on(1, measure(&args))?;
+            std::process::exit(i32::from(missed > 0 && !args.report_only))
+        }
+    }
+}
+
+/// Measures and prints everything; how many bars are missed.
+async fn measure(args: &Args) -> Result<usize> {
     println!(
         "Medians of {} rounds; x bare: time of the campaign over executions x the scenario alone.",
         args.rounds
@@ -102,15 +143,18 @@ async fn main() {
     let mut bars = Vec::new();
     for work in [Duration::ZERO, Duration::from_millis(args.work)] {
         heading(work);
-        for subject in &SUBJECTS {
-            let rounds = rounds(subject, work, args.rounds).await;
+        let wanted = |subject: &&Subject| args.app.as_deref().is_none_or(|it| it == subject.app);
+        for subject in SUBJECTS.iter().filter(wanted) {
+            let rounds = rounds(subject, work, args.rounds).await?;
             print(subject, &rounds);
             bars.extend(bars_of(subject.app, work, &rounds));
         }
     }
     let mut reduced: Vec<(usize, Duration)> = Vec::new();
+    let mut services = SUBJECTS[2].start(Duration::ZERO).await?;
     for _ in 0..args.rounds {
-        reduced.push(campaign(&SUBJECTS[2], Duration::ZERO, 1, &[Reduction::Modes]).await);
+        let one = SUBJECTS[2].campaign(&mut services, 1, &[Reduction::Modes]);
+        reduced.push(one.await?);
     }
     reduced.sort_by_key(|(_, took)| *took);
     let (executions, took) = reduced[reduced.len() / 2];
@@ -121,7 +165,7 @@ async fn main() {
         REDUCED.as_secs_f64(),
         true,
     ));
-    std::process::exit(i32::from(verdict(&bars) > 0 && !args.report_only));
+    Ok(verdict(&bars))
 }
 
 fn heading(work: Duration) {
@@ -145,12 +189,13 @@ fn heading(work: Duration) {
     );
 }
 
-async fn rounds(subject: &Subject, work: Duration, count: usize) -> Vec<Round> {
+async fn rounds(subject: &Subject, work: Duration, count: usize) -> Result<Vec<Round>> {
+    let mut services = subject.start(work).await?;
     let mut rounds = Vec::new();
     for _ in 0..count {
-        let bare = bare(subject.app, work).await;
-        let (executions, one_job) = campaign(subject, work, 1, &[]).await;
-        let (_, eight_jobs) = campaign(subject, work, 8, &[]).await;
+        let (executions, one_job) = subject.campaign(&mut services, 1, &[]).await?;
+        let bare = subject.bare(&services, executions).await?;
+        let (_, eight_jobs) = subject.campaign(&mut services, 8, &[]).await?;
         rounds.push(Round {
             executions,
             bare,
@@ -158,38 +203,52 @@ async fn rounds(subject: &Subject, work: Duration, count: usize) -> Vec<Round> {
             eight_jobs,
         });
     }
-    rounds
+    Ok(rounds)
 }
 
-async fn bare(app: &str, work: Duration) -> Duration {
-    const WARM: u32 = 20;
-    const RUNS: u32 = 200;
-    let app = find(app).expect("an app of the corpus");
-    let settings = app.settings([]).expect("the defaults are valid");
-    let bare = Bare::new(app, settings, work).await.expect("free ports");
-    let mut began = Instant::now();
-    for run in 0..WARM + RUNS {
-        if run == WARM {
-            began = Instant::now();
-        }
-        bare.run().await.expect("passes without faults");
+impl Subject {
+    async fn start(&self, work: Duration) -> Result<Services> {
+        let app = find(self.app).context("an app of the corpus")?;
+        Services::start(app, work).await
     }
-    began.elapsed() / RUNS
-}
 
-async fn campaign(
-    subject: &Subject,
-    work: Duration,
-    jobs: u32,
-    reduce: &[Reduction],
-) -> (usize, Duration) {
-    let app = find(subject.app).expect("an app of the corpus");
-    let settings = app.settings([]).expect("the defaults are valid");
-    let mut campaign = Campaign::of(app, settings, jobs);
-    campaign.work = work;
-    campaign.options.reduce.extend(reduce);
-    let outcome = campaign.run_declared(subject.test).await;
-    (outcome.certificate.explored, outcome.took)
+    /// One scenario without Murphy, in a row of as many as the campaign had
+    /// executions, but no more than it takes to know. The row begins as a
+    /// campaign does: with a connection to be made.
+    async fn bare(&self, services: &Services, executions: usize) -> Result<Duration> {
+        let runs = executions.min(200);
+        let mut addresses = services.addresses();
+        let (_, entry) = addresses
+            .find(|(name, _)| *name == self.test.service)
+            .context("the service it enters by")?;
+        let began = Instant::now();
+        let mut client = Client::connect(Protocol::Http1, entry).await?;
+        for _ in 0..runs {
+            let request = client.request(Method::GET, self.test.path);
+            let answer = client.send(request.body(Repeated::empty())?).await?;
+            ensure!(answer.status() == 200, "it passes without faults");
+            answer.into_body().collect().await?;
+        }
+        Ok(began.elapsed() / runs as u32)
+    }
+
+    /// How many executions a campaign took, all references included, and how
+    /// long.
+    async fn campaign(
+        &self,
+        services: &mut Services,
+        jobs: u32,
+        reduce: &[Reduction],
+    ) -> Result<(usize, Duration)> {
+        let app = find(self.app).context("an app of the corpus")?;
+        let settings = app.settings([])?;
+        let mut campaign = Campaign::of(app, settings, jobs);
+        campaign.options.reduce.extend(reduce);
+        let outcome = campaign.run_declared(self.test, services).await?;
+        // The first reference is also the first that was explored.
+        let executions = outcome.certificate.explored + REFERENCES - 1;
+        Ok((executions, outcome.took))
+    }
 }
 
 fn median<T: PartialOrd + Copy>(mut values: Vec<T>) -> T {
@@ -226,20 +285,23 @@ fn bars_of(app: &str, work: Duration, rounds: &[Round]) -> Vec<Bar> {
         true => "answering at once".to_owned(),
         false => format!("working {work:?}"),
     };
-    vec![
-        (
-            format!("{app}, {place}: x bare at 1 job"),
-            of(rounds, Round::overhead),
-            OVERHEAD,
-            true,
-        ),
-        (
+    let mut bars = vec![(
+        format!("{app}, {place}: x bare at 1 job"),
+        of(rounds, Round::overhead),
+        OVERHEAD,
+        true,
+    )];
+    // Services that answer at once keep both cores busy with one job already:
+    // there is no time in which another execution could run.
+    if !work.is_zero() {
+        bars.push((
             format!("{app}, {place}: throughput of 8 jobs over 1"),
             of(rounds, Round::speed_up),
             SPEED_UP,
             false,
-        ),
-    ]
+        ));
+    }
+    bars
 }
 
 /// Prints the bars; how many are missed.

@@ -5,8 +5,10 @@
 //! input is answered by one on standard output; it ends when standard input
 //! does, so that none outlives the bench, however that ends.
 
+use std::fmt::Display;
 use std::io::{BufRead, Write};
 use std::process::Stdio;
+use std::str::FromStr;
 
 use anyhow::{Context, Result, bail};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
@@ -17,25 +19,26 @@ use super::protocol::Doors;
 
 /// A running role.
 #[derive(Debug)]
-pub struct Role {
+pub struct Role<D = Doors> {
     /// The process it runs in.
     pub process: Process,
     /// Where it listens.
-    pub doors: Doors,
+    pub doors: D,
     ask: ChildStdin,
     answers: Lines<BufReader<ChildStdout>>,
 }
 
-impl Role {
+impl<D: FromStr<Err: Into<anyhow::Error>>> Role<D> {
     /// Starts this binary with the arguments and waits until it listens.
     pub async fn start(name: &str, arguments: &[&str]) -> Result<Self> {
         let (process, ask, mut answers) = spawn(name, arguments)?;
         let Some(line) = answers.next_line().await? else {
             bail!("{name} ended before it listened; what it said is above");
         };
+        let doors = line.parse().map_err(Into::into);
         Ok(Self {
             process,
-            doors: line.parse().with_context(|| format!("{name}: {line}"))?,
+            doors: doors.with_context(|| format!("{name}: {line}"))?,
             ask,
             answers,
         })
@@ -84,7 +87,10 @@ pub fn announce(doors: &Doors) {
 }
 
 /// Says where this process listens and answers what it is asked.
-pub fn announce_and_answer(doors: &Doors, answer: impl FnMut(&str) -> String + Send + 'static) {
+pub fn announce_and_answer(
+    doors: &impl Display,
+    answer: impl FnMut(&str) -> String + Send + 'static,
+) {
     say(doors);
     std::thread::spawn(|| serve_lines(answer));
 }
@@ -96,7 +102,7 @@ fn serve_lines(mut answer: impl FnMut(&str) -> String) {
     std::process::exit(0);
 }
 
-fn say(line: impl std::fmt::Display) {
+fn say(line: impl Display) {
     let mut out = std::io::stdout().lock();
     // If nobody reads, the bench is gone and standard input ends as well.
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());

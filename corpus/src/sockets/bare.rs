@@ -1,15 +1,12 @@
-//! A system on sockets with nothing around it: what running its scenario costs
-//! without Murphy, and a system that somebody else puts proxies around.
+//! A system on sockets with nothing around it: for somebody else to put
+//! proxies around, or to see what it costs without.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
-use super::net::{Caller, SocketNet};
 use super::propagation::Propagation;
 use super::served::{ServeError, Served, Source};
 use crate::app::{App, Settings};
-use crate::net::Ctx;
 
 /// A system on sockets; stopped when dropped.
 pub struct Bare {
@@ -40,15 +37,5 @@ impl Bare {
             .addresses()
             .map(|(name, at)| (name, to(name).unwrap_or(at)));
         self.served.reroute(routes.collect());
-    }
-
-    /// Runs the scenario once; what it says.
-    pub async fn run(&self) -> Result<(), String> {
-        let net = SocketNet {
-            common: self.served.common().clone(),
-            routes: Arc::new(self.served.addresses().clone()),
-            caller: Caller::Scenario(Box::new(Vec::new)),
-        };
-        (self.served.system().scenario)(Ctx::new(Arc::new(net))).await
     }
 }

@@ -7,15 +7,27 @@
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use murphy_campaign::{Event, Failed, Hurry, Memory, Outcome, Settings, Sink, Stopper, World, run};
+use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::error::Error;
 use crate::{exit, output};
 
-/// Does something asynchronous on a runtime of its own. A signal stops it at
-/// once, unless a campaign is under way, which has its own way of stopping.
+/// Does something asynchronous on a runtime of its own, on this thread: the
+/// proxies have theirs, and with one thread nobody is waked to wake another. A
+/// signal stops it at once, unless a campaign is under way, which has its own
+/// way of stopping.
 pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Error> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
+    block_on_runtime(&mut Builder::new_current_thread(), work)
+}
+
+/// The same on all processors, for systems that are served in this process.
+pub(crate) fn block_on_all<T>(work: impl Future<Output = T>) -> Result<T, Error> {
+    block_on_runtime(&mut Builder::new_multi_thread(), work)
+}
+
+fn block_on_runtime<T>(builder: &mut Builder, work: impl Future<Output = T>) -> Result<T, Error> {
+    let runtime = builder
         .enable_all()
         .build()
         .map_err(|error| anyhow::Error::new(error).context("cannot start threads"))?;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use murphy_registry::{Control, Origin};
 
+use crate::awake::Awake;
 use crate::interfaces::Interfaces;
 use crate::settings::Settings;
 use crate::spared::Spared;
@@ -22,6 +23,8 @@ pub(crate) struct Door {
     pub(crate) origin: Origin,
     /// The control plane.
     pub(crate) control: Arc<dyn Control>,
+    /// Keeps the thread awake.
+    pub(crate) awake: Arc<Awake>,
     /// What is set.
     pub(crate) settings: Arc<Settings>,
     /// What is passed on untouched, whoever asks for it.

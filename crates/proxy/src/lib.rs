@@ -10,6 +10,7 @@
 //! Owns bytes on wires. Which call is which, and what is to fail, is for the
 //! registry; why is for nobody here to know.
 
+mod awake;
 mod call;
 pub mod carriers;
 mod connect;
@@ -28,6 +29,7 @@ mod settings;
 mod spared;
 mod watch;
 
+pub use awake::Awake;
 pub use headers::Headers;
 pub use server::{Listener, Proxy, StartError};
 pub use settings::{CALL_SITE, HEALTH_CHECKS, InjectedAnswer, MARKER, Settings, Sighting, Witness};

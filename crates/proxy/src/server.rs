@@ -16,6 +16,7 @@ use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
+use crate::awake::Awake;
 use crate::door::Door;
 use crate::interfaces::Interfaces;
 use crate::settings::Settings;
@@ -81,17 +82,18 @@ impl Proxy {
         let settings = Arc::new(settings);
         let (stop, stopped) = watch::channel(false);
         let threads = (0..settings.threads.max(1)).map(|number| {
+            let awake = Arc::new(Awake::new(settings.awake));
             let doors = listeners.iter().zip(&bound).map(|(listener, (_, socket))| {
                 let socket = socket
                     .try_clone()
                     .expect("a listening socket can be shared");
-                (door(listener, &control, &settings), socket)
+                (door(listener, &control, &awake, &settings), socket)
             });
             let doors = doors.collect();
             let stopped = stopped.clone();
             std::thread::Builder::new()
                 .name(format!("murphy-proxy-{number}"))
-                .spawn(move || run_worker(doors, stopped))
+                .spawn(move || run_worker(doors, &awake, stopped))
                 .expect("threads can be started")
         });
         Ok(Proxy {
@@ -135,12 +137,18 @@ fn bind(address: SocketAddr) -> io::Result<(SocketAddr, std::net::TcpListener)> 
     Ok((socket.local_addr()?, socket))
 }
 
-fn door(listener: &Listener, control: &Arc<dyn Control>, settings: &Arc<Settings>) -> Arc<Door> {
+fn door(
+    listener: &Listener,
+    control: &Arc<dyn Control>,
+    awake: &Arc<Awake>,
+    settings: &Arc<Settings>,
+) -> Arc<Door> {
     Arc::new(Door {
         service: listener.service.as_str().into(),
         upstream: listener.upstream.as_str().into(),
         origin: listener.origin.clone(),
         control: control.clone(),
+        awake: awake.clone(),
         settings: settings.clone(),
         spared: Spared::new(&settings.spared),
         interfaces: Interfaces::default(),
@@ -149,7 +157,11 @@ fn door(listener: &Listener, control: &Arc<dyn Control>, settings: &Arc<Settings
     })
 }
 
-fn run_worker(doors: Vec<(Arc<Door>, std::net::TcpListener)>, mut stopped: watch::Receiver<bool>) {
+fn run_worker(
+    doors: Vec<(Arc<Door>, std::net::TcpListener)>,
+    awake: &Awake,
+    mut stopped: watch::Receiver<bool>,
+) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -159,7 +171,10 @@ fn run_worker(doors: Vec<(Arc<Door>, std::net::TcpListener)>, mut stopped: watch
             let socket = TcpListener::from_std(socket).expect("a listening, non-blocking socket");
             tokio::spawn(accept(door, socket));
         }
-        let _ = stopped.wait_for(|stopped| *stopped).await;
+        tokio::select! {
+            _ = stopped.wait_for(|stopped| *stopped) => {}
+            never = awake.stay() => never,
+        }
     });
     runtime.shutdown_timeout(FAREWELL);
 }

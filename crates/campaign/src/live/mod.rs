@@ -28,6 +28,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use murphy_model::{Execution, Fault, Faultload, Identity, Observed, Organic, Verdict};
+use murphy_proxy::Awake;
 use murphy_registry::{ExecutionId, Plan, Recorded, Registry, WorkerId};
 use tokio::time::timeout;
 
@@ -38,7 +39,7 @@ use self::ledger::Ledger;
 use self::log::Log;
 use self::scenario::{About, Scenario};
 use self::services::{Failure, Services};
-use self::spec::{ScenarioSpec, Session, SystemSpec};
+use self::spec::{ScenarioKind, ScenarioSpec, Session, SystemSpec};
 use self::steps::Steps;
 use self::wiring::Wiring;
 use crate::{BrokenWorld, World};
@@ -57,6 +58,14 @@ const OUTPUT: usize = 64 * 1024;
 /// How long what services printed may take to reach us. Only failing
 /// executions wait for it.
 const PRINTING: Duration = Duration::from_millis(2);
+
+/// How long a proxy that carries one execution at a time stays awake for the
+/// next call. Longer than a service that has its answer ready needs; one that
+/// works longer hides what waking up costs.
+const NEXT_CALL: Duration = Duration::from_micros(100);
+
+/// Likewise for the answer to a declared request, and all calls behind it.
+const NEXT_ANSWER: Duration = Duration::from_millis(1);
 
 /// How many campaigns' logs are kept.
 const LOGS_KEPT: usize = 10;
@@ -116,6 +125,7 @@ pub struct LiveWorld {
     wiring: Wiring,
     services: Services,
     registry: Arc<Registry>,
+    awake: Awake,
     options: LiveOptions,
     timeout: Duration,
     cleaned_up: Vec<CleanedUp>,
@@ -172,6 +182,10 @@ impl LiveWorld {
             wiring,
             services,
             registry,
+            awake: Awake::new(match (&scenario.kind, options.workers) {
+                (ScenarioKind::Requests(_), 1) => NEXT_ANSWER,
+                _ => Duration::ZERO,
+            }),
             timeout: scenario.timeout,
             options,
             cleaned_up,
@@ -307,7 +321,12 @@ impl LiveWorld {
         };
         let began = Instant::now();
         let mut run = self.scenario.start(&about)?;
-        let word = timeout(self.timeout, run.word()).await;
+        self.awake.stir();
+        let word = tokio::select! {
+            biased;
+            word = timeout(self.timeout, run.word()) => word,
+            never = self.awake.stay() => never,
+        };
         let took = began.elapsed();
         // A stuck scenario is left waiting until its record is taken, which
         // then shows the call it waits for, not how the call was dropped.
@@ -454,7 +473,7 @@ async fn bring_up(
             options.workers,
             options.solo,
             registry.clone(),
-            options.proxy.clone(),
+            proxy_settings(options),
         )?;
         if let Some(wired) = &options.wired {
             let places = wiring.common().iter();
@@ -470,6 +489,17 @@ async fn bring_up(
         "the ports picked for services were taken by others, {TRIES} times in a row"
     ))
     .hint("is this machine out of free ports?"))
+}
+
+/// Calls of one execution at a time come one after the other: what counts is
+/// how soon each is noticed, not how many can be carried at once.
+fn proxy_settings(options: &LiveOptions) -> murphy_proxy::Settings {
+    let mut settings = options.proxy.clone();
+    if options.workers == 1 {
+        settings.threads = 1;
+        settings.awake = NEXT_CALL;
+    }
+    settings
 }
 
 /// Takes away the logs of all but the latest campaigns.

@@ -19,7 +19,7 @@ pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<u8, Error> {
     let reports = Reports::of(&args.campaign.report, &[])?;
     let hint = settings.reference_hint;
     let campaign = settings.campaign;
-    let (outcome, interrupted) = runtime::block_on(async {
+    let (outcome, interrupted) = runtime::block_on_all(async {
         let world = Demo::open(settings.place).await?;
         let mut progress = Progress::new(context);
         let mut events = reports.events()?.map(Ndjson::new);
