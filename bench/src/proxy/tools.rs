@@ -150,7 +150,7 @@ fn install_python(program: &str, package: &str) -> Result<()> {
         .with_context(way_out)
 }
 
-/// Beside what cargo builds: this binary is in `target/release/`.
+/// Beside what cargo builds: this binary is in `target/dist/`.
 fn python_environment() -> PathBuf {
     let binary = std::env::current_exe().unwrap_or_default();
     let target = binary.ancestors().nth(2).unwrap_or(Path::new("target"));
