@@ -9,6 +9,7 @@ use anyhow::{Context, Result, ensure};
 use clap::{Parser, Subcommand};
 use http::Method;
 use http_body_util::BodyExt;
+use murphy_bench::measure::Processors;
 use murphy_bench::proxy::body::Repeated;
 use murphy_bench::proxy::client::Client;
 use murphy_bench::proxy::protocol::Protocol;
@@ -31,7 +32,7 @@ struct Args {
     #[arg(long, default_value_t = 1)]
     work: u64,
     /// Only this system, instead of all three.
-    #[arg(long)]
+    #[arg(long, value_parser = SUBJECTS.each_ref().map(|subject| subject.app))]
     app: Option<String>,
     /// Print only; do not fail where a bar is missed.
     #[arg(long)]
@@ -60,7 +61,7 @@ struct Subject {
     filibuster: f64,
 }
 
-const SUBJECTS: [Subject; 3] = [
+static SUBJECTS: [Subject; 3] = [
     Subject {
         app: "cinema-3",
         test: Declared {
@@ -107,6 +108,8 @@ struct Round {
     /// One scenario without Murphy.
     bare: Duration,
     one_job: Duration,
+    /// How much of all processors was in use meanwhile.
+    busy: f64,
     eight_jobs: Duration,
 }
 
@@ -138,36 +141,44 @@ fn main() -> Result<()> {
 /// Measures and prints everything; how many bars are missed.
 async fn measure(args: &Args) -> Result<usize> {
     println!(
-        "Medians of {} rounds, {} where services answer at once; x bare: time of the campaign over executions x the scenario alone.",
+        "Medians of {} rounds, {} where services answer at once; x bare: time of the campaign over executions x the scenario alone; busy: the processors, at 1 job.",
         args.rounds,
         rounds_of(args, Duration::ZERO),
     );
     let mut bars = Vec::new();
     for work in [Duration::ZERO, Duration::from_millis(args.work)] {
         heading(work);
-        let wanted = |subject: &&Subject| args.app.as_deref().is_none_or(|it| it == subject.app);
-        for subject in SUBJECTS.iter().filter(wanted) {
+        for subject in wanted(args) {
             let rounds = rounds(subject, work, rounds_of(args, work)).await?;
             print(subject, &rounds);
             bars.extend(bars_of(subject.app, work, &rounds));
         }
     }
-    let mut reduced: Vec<(usize, Duration)> = Vec::new();
-    let mut services = SUBJECTS[2].start(Duration::ZERO).await?;
-    for _ in 0..args.rounds {
-        let one = SUBJECTS[2].campaign(&mut services, 1, &[Reduction::Modes]);
-        reduced.push(one.await?);
+    if let Some(netflix) = wanted(args).find(|subject| subject.app == "netflix") {
+        bars.push(reduced(netflix, args.rounds).await?);
     }
-    reduced.sort_by_key(|(_, took)| *took);
-    let (executions, took) = reduced[reduced.len() / 2];
-    println!("\nnetflix --reduce modes: {executions} executions in {took:.0?}");
-    bars.push((
-        "netflix --reduce modes, seconds".to_owned(),
-        took.as_secs_f64(),
-        REDUCED.as_secs_f64(),
-        true,
-    ));
     Ok(verdict(&bars))
+}
+
+fn wanted(args: &Args) -> impl Iterator<Item = &'static Subject> {
+    let wanted = |subject: &&Subject| args.app.as_deref().is_none_or(|it| it == subject.app);
+    SUBJECTS.iter().filter(wanted)
+}
+
+/// Prints what a campaign takes if modes that act alike are taken as one.
+async fn reduced(subject: &Subject, rounds: usize) -> Result<Bar> {
+    let mut services = subject.start(Duration::ZERO).await?;
+    let mut runs = Vec::new();
+    for _ in 0..rounds {
+        let one = subject.campaign(&mut services, 1, &[Reduction::Modes]);
+        runs.push(one.await?);
+    }
+    let took = median(runs.iter().map(|(_, took)| *took).collect());
+    let (executions, _) = runs[0];
+    let what = format!("{} --reduce modes", subject.app);
+    println!("\n{what}: {executions} executions in {took:.0?}");
+    let (took, most) = (took.as_secs_f64(), REDUCED.as_secs_f64());
+    Ok((format!("{what}, seconds"), took, most, true))
 }
 
 fn rounds_of(args: &Args, work: Duration) -> usize {
@@ -185,13 +196,14 @@ fn heading(work: Duration) {
         false => println!("\nServices that work {work:?} on each request"),
     }
     println!(
-        "  {:<10} {:>10} {:>9} {:>9} {:>7} {:>9} {:>7} {:>10} {:>11}",
+        "  {:<10} {:>10} {:>9} {:>9} {:>7} {:>9} {:>5} {:>7} {:>10} {:>11}",
         "app",
         "executions",
         "bare",
         "1 job",
         "x bare",
         "per s",
+        "busy",
         "8 jobs",
         "Reynard s",
         "Filibuster s"
@@ -202,13 +214,16 @@ async fn rounds(subject: &Subject, work: Duration, count: usize) -> Result<Vec<R
     let mut services = subject.start(work).await?;
     let mut rounds = Vec::new();
     for _ in 0..count {
+        let before = Processors::now()?;
         let (executions, one_job) = subject.campaign(&mut services, 1, &[]).await?;
+        let busy = Processors::now()?.busy_since(&before);
         let bare = subject.bare(&services, executions).await?;
         let (_, eight_jobs) = subject.campaign(&mut services, 8, &[]).await?;
         rounds.push(Round {
             executions,
             bare,
             one_job,
+            busy,
             eight_jobs,
         });
     }
@@ -269,16 +284,25 @@ fn of<T: PartialOrd + Copy>(rounds: &[Round], value: impl Fn(&Round) -> T) -> T 
     median(rounds.iter().map(value).collect())
 }
 
+/// How busy the processors were, which is counted in ticks of 10 ms.
+fn busy(rounds: &[Round], one_job: Duration) -> String {
+    match one_job < Duration::from_millis(100) {
+        true => "-".to_owned(),
+        false => format!("{:.0}%", of(rounds, |round| round.busy) * 100.0),
+    }
+}
+
 fn print(subject: &Subject, rounds: &[Round]) {
     let executions = rounds[0].executions;
     let one_job = of(rounds, |round| round.one_job);
     println!(
-        "  {:<10} {executions:>10} {:>7.0}us {:>7.0}ms {:>7.2} {:>9.0} {:>6.2}x {:>10} {:>11}",
+        "  {:<10} {executions:>10} {:>7.0}us {:>7.0}ms {:>7.2} {:>9.0} {:>5} {:>6.2}x {:>10} {:>11}",
         subject.app,
         of(rounds, |round| round.bare).as_secs_f64() * 1e6,
         one_job.as_secs_f64() * 1e3,
         of(rounds, Round::overhead),
         executions as f64 / one_job.as_secs_f64(),
+        busy(rounds, one_job),
         of(rounds, Round::speed_up),
         subject.reynard,
         subject.filibuster,
@@ -300,8 +324,8 @@ fn bars_of(app: &str, work: Duration, rounds: &[Round]) -> Vec<Bar> {
         OVERHEAD,
         true,
     )];
-    // Services that answer at once keep both cores busy with one job already:
-    // there is no time in which another execution could run.
+    // Services that answer at once leave hardly any time in which another
+    // execution could run: see how busy two cores are with one job.
     if !work.is_zero() {
         bars.push((
             format!("{app}, {place}: throughput of 8 jobs over 1"),

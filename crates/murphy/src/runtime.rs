@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::{exit, output};
 
 /// Does something asynchronous on a runtime of its own, on this thread: the
-/// proxies have theirs, and with one thread nobody is waked to wake another. A
+/// proxies have theirs, and with one thread nobody is woken to wake another. A
 /// signal stops it at once, unless a campaign is under way, which has its own
 /// way of stopping.
 pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Error> {

@@ -1,9 +1,8 @@
 //! Keeps a thread awake while something is about to happen on it.
 //!
-//! Waking a thread that sleeps takes 5 to 50 us, most on virtual machines,
-//! where an idle processor is given back. In a campaign that runs one
-//! execution at a time every hop would pay that twice, which is more than the
-//! hop itself costs. So a thread that has just had something to do looks for
+//! Waking a thread that sleeps takes a while, most on virtual machines, where
+//! an idle processor is given back. In a campaign that runs one execution at a
+//! time every hop would pay that twice, and more than for the hop itself. So a thread that has just had something to do looks for
 //! more for a little while before it sleeps, and lets whoever else wants the
 //! processor go first.
 //!
