@@ -4,6 +4,7 @@
 //! not work even without faults, or Murphy itself failed. A finding is none of
 //! these; it is a result.
 
+use murphy::replays::ReplayError;
 use murphy_campaign::store::StoreError;
 use murphy_campaign::{BrokenWorld, Failed, Refused, Varies};
 
@@ -190,6 +191,12 @@ pub(crate) fn complain(text: impl std::fmt::Display) {
 impl From<Usage> for Error {
     fn from(usage: Usage) -> Self {
         Error::Usage(usage)
+    }
+}
+
+impl From<ReplayError> for Error {
+    fn from(error: ReplayError) -> Self {
+        Error::Usage(error.into())
     }
 }
 

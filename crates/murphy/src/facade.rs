@@ -1,33 +1,29 @@
 //! A campaign as a Rust program writes it: its services, a function as the
 //! test, and what to try.
 //!
-//! Owns the builder and the course of such a campaign. What was written is
-//! checked when it is run, so that a builder need not be unwrapped at every
-//! step. What the parts do is for the crates below.
+//! Owns the builder here and the course of such a campaign beside it. What was
+//! written is checked when it is run, so that a builder need not be unwrapped
+//! at every step. What the parts do is for the crates below.
 
+mod course;
 mod error;
 mod modes;
 mod report;
 mod services;
+mod settings;
 mod state;
+mod steps;
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use murphy_campaign::live::spec::{
-    Function, ScenarioKind, ScenarioSpec, ServiceSpec, Session, SystemSpec,
-};
-use murphy_campaign::live::{LiveOptions, LiveWorld, Wanted};
-use murphy_campaign::store::{CampaignHead, Fingerprint, Recorder, Store};
-use murphy_campaign::{
-    Event, IdentityChoice, MayLeaveOut, Memory, Outcome, REFERENCES, Settings, Sink, Stopping,
-    StrategyKind, World,
-};
-use murphy_model::{Identity, Mode, Pattern};
-use murphy_search::{Filter, Modes, Options};
+use murphy_campaign::REFERENCES;
+use murphy_campaign::live::spec::{Function, ServiceSpec, Session};
+use murphy_search::Reduction;
 
 pub use error::Error;
 pub use modes::{GRPC_MODES, HTTP_MODES};
@@ -35,9 +31,7 @@ pub use modes::{GRPC_MODES, HTTP_MODES};
 pub use modes::{mode_names, mode_rules};
 pub use report::{Report, why_solo};
 pub use services::{Managed, Proxied};
-
-use crate::Subject;
-use state::State;
+pub use steps::Step;
 
 /// How long a test may take unless it is set: long for a test, short for
 /// somebody who waits for a stuck one.
@@ -137,13 +131,31 @@ pub struct Campaign {
     max_faults: Option<usize>,
     max_cases: Option<usize>,
     max_time: Option<Duration>,
+    strategy: Strategy,
+    reduce: BTreeSet<Reduction>,
     jobs: u32,
     seed: u64,
     references: usize,
     carriers: Option<String>,
     solo: Option<bool>,
     oracles: Vec<(String, String)>,
+    setup: Vec<Step>,
+    reset: Vec<Step>,
+    teardown: Vec<Step>,
     store: Option<PathBuf>,
+}
+
+/// Who decides what to try.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strategy {
+    /// Every distinct behaviour.
+    #[default]
+    Tree,
+    /// Every minimal failing combination, with far fewer executions.
+    Lineage,
+    /// A sample, decided by [`Campaign::seed`], of a hundred executions unless
+    /// [`Campaign::max_cases`] says otherwise.
+    Random,
 }
 
 impl Campaign {
@@ -161,12 +173,17 @@ impl Campaign {
             max_faults: None,
             max_cases: None,
             max_time: None,
+            strategy: Strategy::default(),
+            reduce: BTreeSet::new(),
             jobs: 1,
             seed: 0,
             references: REFERENCES,
             carriers: None,
             solo: None,
             oracles: Vec::new(),
+            setup: Vec::new(),
+            reset: Vec::new(),
+            teardown: Vec::new(),
             store: None,
         }
     }
@@ -256,6 +273,18 @@ impl Campaign {
         self
     }
 
+    /// Who decides what to try; [`Strategy::Tree`] if it is not set.
+    pub fn strategy(mut self, strategy: Strategy) -> Self {
+        self.strategy = strategy;
+        self
+    }
+
+    /// Covers less, for fewer executions, on top of what is always in force.
+    pub fn reduce(mut self, reduction: Reduction) -> Self {
+        self.reduce.insert(reduction);
+        self
+    }
+
     /// Executions under way at once; results do not depend on it. It is 1
     /// where services hand on no context.
     pub fn jobs(mut self, jobs: u32) -> Self {
@@ -296,170 +325,32 @@ impl Campaign {
         self
     }
 
-    /// Keeps the campaign and the logs of managed services in this directory;
-    /// if it is not set, nothing is kept.
-    pub fn store(mut self, directory: impl Into<PathBuf>) -> Self {
-        self.store = Some(directory.into());
+    /// Done once before the first execution, after other such steps. No fault
+    /// strikes what steps do; one that fails ends the campaign.
+    pub fn setup(mut self, step: Step) -> Self {
+        self.setup.push(step);
         self
     }
 
-    /// Runs the campaign to its end. What the services do wrong is in the
-    /// report; an error says why there is none.
-    pub async fn run(self) -> Result<Report, Error> {
-        let mut settings = self.settings()?;
-        let scenario = self.scenario_spec()?;
-        let system = self.system()?;
-        let state = State::open(self.store.as_deref())?;
-        let mut kept = match &self.store {
-            Some(_) => Some(self.keep(&state, &settings)?),
-            None => None,
-        };
-        let wanted = Wanted {
-            solo: self.solo,
-            grace: None,
-        };
-        let options = self.options(&state)?;
-        let started = LiveWorld::start_correlated(system, scenario, options, wanted);
-        let (world, correlation) = started.await.map_err(Error::Broken)?;
-        settings.jobs = settings.jobs.min(world.workers());
-        let mut nobody = Nobody;
-        let sink: &mut dyn Sink = match &mut kept {
-            Some((_, recorder)) => recorder,
-            None => &mut nobody,
-        };
-        let memory = Memory::default();
-        let done = murphy_campaign::run(&world, &settings, memory, sink, Stopping::never()).await;
-        let stopped = world.stop().await;
-        let outcome = done.map_err(Error::of)?;
-        stopped.map_err(Error::Broken)?;
-        if let Some(trouble) = kept.as_ref().and_then(|(store, _)| store.trouble()) {
-            return Err(Error::Store(trouble));
-        }
-        let summary = subject(&settings).summary(&outcome);
-        Ok(self.report(summary, outcome, &correlation, settings.jobs))
+    /// Done before every execution, after other such steps. With several
+    /// [`jobs`](Campaign::jobs) it disturbs the executions beside it, unless
+    /// they have nothing in common.
+    pub fn reset(mut self, step: Step) -> Self {
+        self.reset.push(step);
+        self
     }
 
-    fn report(
-        &self,
-        summary: murphy_report::Summary,
-        outcome: Outcome,
-        correlation: &murphy_campaign::live::Correlation,
-        jobs: u32,
-    ) -> Report {
-        let mut notes = Vec::new();
-        if let Some(why) = why_solo(correlation) {
-            let fewer = match self.jobs {
-                1 => "",
-                _ => ", whatever `jobs` says",
-            };
-            notes.push(format!("{why}: one execution ran at a time{fewer}"));
-        }
-        notes.extend(outcome.chosen.masked);
-        Report::new(summary, outcome.injected, correlation.solo, jobs, notes)
+    /// Done once at the end, after other such steps.
+    pub fn teardown(mut self, step: Step) -> Self {
+        self.teardown.push(step);
+        self
     }
 
-    fn settings(&self) -> Result<Settings, Error> {
-        if self.jobs == 0 {
-            return Err(Error::Nonsense(
-                "`jobs` is 0, so nothing can run".to_owned(),
-            ));
-        }
-        let modes = match &self.modes {
-            Some(text) => Some(Mode::parse_list(text)?),
-            None => None,
-        };
-        let mut oracles = murphy_oracle::Settings::default();
-        for (name, level) in &self.oracles {
-            let set = oracles.set(name, level);
-            set.map_err(|error| Error::Nonsense(error.to_string()))?;
-        }
-        let rules = modes::mode_rules(modes);
-        let patterns = |texts: &[String]| {
-            let patterns = texts.iter().map(|text| text.parse::<Pattern>());
-            patterns.collect::<Result<Vec<_>, _>>()
-        };
-        let filter = Filter {
-            only: patterns(&self.only)?,
-            except: patterns(&self.except)?,
-        };
-        Ok(Settings {
-            scenario: self.name.clone(),
-            strategy: StrategyKind::Tree,
-            modes: modes::mode_names(&rules),
-            options: Options {
-                max_faults: self.max_faults,
-                max_cases: self.max_cases,
-                filter,
-                ..Options::new(Modes::ByRule(rules))
-            },
-            seed: self.seed,
-            jobs: self.jobs,
-            max_time: self.max_time,
-            audit: None,
-            references: self.references,
-            identity: IdentityChoice::Auto(Identity::default(), MayLeaveOut::ANYTHING),
-            oracles,
-        })
-    }
-
-    fn scenario_spec(&self) -> Result<ScenarioSpec, Error> {
-        let function = self.scenario.clone().ok_or_else(|| {
-            let text = "the campaign has no test: give it one with `scenario`";
-            Error::Nonsense(text.to_owned())
-        })?;
-        Ok(ScenarioSpec {
-            name: self.name.clone(),
-            kind: ScenarioKind::Function(function),
-            timeout: self.timeout,
-        })
-    }
-
-    fn system(&self) -> Result<SystemSpec, Error> {
-        services::check(&self.services)?;
-        Ok(SystemSpec {
-            services: self.services.clone(),
-            ..SystemSpec::default()
-        })
-    }
-
-    fn options(&self, state: &State) -> Result<LiveOptions, Error> {
-        let mut proxy = murphy_proxy::Settings::default();
-        if let Some(text) = &self.carriers {
-            let carriers = text.parse();
-            let carriers: murphy_proxy::carriers::Carriers =
-                carriers.map_err(|error: murphy_proxy::carriers::CarriersError| {
-                    Error::Nonsense(error.to_string())
-                })?;
-            proxy.carriers = Arc::new(carriers);
-        }
-        let proxied = self.proxied.clone();
-        Ok(LiveOptions {
-            // With a single worker what comes to a service's own proxy without
-            // context is taken for the test's. A function has its entries, so
-            // here it is a service's, whose context was lost.
-            workers: self.jobs.max(2),
-            proxy,
-            state: state.path().to_owned(),
-            wired: Some(Arc::new(move |urls| proxied.set(urls))),
-            ..LiveOptions::default()
-        })
-    }
-
-    fn keep(&self, state: &State, settings: &Settings) -> Result<(Store, Recorder), Error> {
-        let store = Store::open(state.path()).map_err(Error::Store)?;
-        let search = format!("{:?} {:?}", settings.options, settings.identity);
-        let head = CampaignHead {
-            scenario: settings.scenario.clone(),
-            strategy: settings.strategy.name().to_owned(),
-            modes: settings.modes.clone(),
-            seed: settings.seed,
-            jobs: settings.jobs,
-            fingerprint: Fingerprint::of([env!("CARGO_PKG_VERSION"), &self.name, &search]),
-            settings: "{}".to_owned(),
-            begun: SystemTime::now(),
-        };
-        let recorder = store.begin(&head).map_err(Error::Store)?;
-        Ok((store, recorder))
+    /// Keeps the campaign, a replay file of each finding and the logs of
+    /// managed services in this directory; if it is not set, nothing is kept.
+    pub fn store(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.store = Some(directory.into());
+        self
     }
 }
 
@@ -480,26 +371,6 @@ impl<E: Display> Said for Result<(), E> {
     fn said(self) -> Result<(), String> {
         self.map_err(|error| error.to_string())
     }
-}
-
-/// There is no command that explains or replays a function.
-fn subject(settings: &Settings) -> Subject {
-    Subject {
-        scenario: settings.scenario.clone(),
-        about: "a function".to_owned(),
-        strategy: settings.strategy.name(),
-        modes: settings.modes.clone(),
-        seed: settings.seed,
-        explain_command: String::new(),
-        replay_command: None,
-    }
-}
-
-/// Listens to nothing.
-struct Nobody;
-
-impl Sink for Nobody {
-    fn note(&mut self, _: &Event) {}
 }
 
 #[cfg(test)]

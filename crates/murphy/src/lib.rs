@@ -7,10 +7,13 @@
 
 pub mod demo;
 mod facade;
+#[doc(hidden)]
+pub mod replays;
 mod subject;
 
 pub use facade::{
-    Campaign, Error, GRPC_MODES, HTTP_MODES, Managed, Proxied, Report, Said, why_solo,
+    Campaign, Error, GRPC_MODES, HTTP_MODES, Managed, Proxied, Report, Said, Step, Strategy,
+    why_solo,
 };
 #[doc(hidden)]
 pub use facade::{mode_names, mode_rules};
@@ -18,5 +21,7 @@ pub use murphy_campaign as campaign;
 pub use murphy_campaign::live::spec::Session;
 pub use murphy_model as model;
 pub use murphy_report as report;
+pub use murphy_search::Reduction;
+pub use replays::{ReplayError, Replayed, Word};
 #[doc(hidden)]
 pub use subject::Subject;

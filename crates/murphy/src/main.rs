@@ -18,7 +18,6 @@ mod output;
 mod progress;
 mod project;
 mod reopened;
-mod replays;
 mod reporting;
 mod runtime;
 mod settings;

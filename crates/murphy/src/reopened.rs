@@ -7,10 +7,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use murphy::replays::{Ground, Replay, System};
 use murphy_campaign::live::LiveWorld;
-use murphy_campaign::{BrokenWorld, IdentityChoice, World, redacted};
-use murphy_model::{Faultload, Identity, Observed, Verdict};
-use murphy_oracle::{Oracle, Reference, judge};
+use murphy_campaign::{BrokenWorld, IdentityChoice, World};
+use murphy_model::{Faultload, Identity, Observed};
+use murphy_oracle::Oracle;
 use murphy_registry::Recorded;
 
 use crate::args::{ProjectArgs, SearchArgs, SystemArgs};
@@ -18,16 +19,14 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::observe;
 use crate::project::Project;
-use crate::replays::{Replay, System};
 use crate::settings::Settings;
+use crate::usage::Usage;
 use crate::worlds::Demo;
 
 /// A system that is up, with what is known of it without faults.
 pub(crate) struct Reopened {
     place: Place,
-    identity: Arc<Identity>,
-    reference: Reference,
-    oracles: murphy_oracle::Settings,
+    ground: Ground,
 }
 
 /// Where the system is.
@@ -69,6 +68,7 @@ impl Reopened {
                 open_demo(settings).await?
             }
             System::Project { .. } => open_project(replay, config, context).await?,
+            System::Program => return Err(only_its_program(replay).into()),
         };
         opened.with_reference(replay.identity()?).await
     }
@@ -93,12 +93,7 @@ impl Reopened {
         &self,
         faultload: &Faultload,
     ) -> Result<(Observed, Vec<(Oracle, String)>), BrokenWorld> {
-        let observed = self.place.run(0, faultload, &self.identity).await?;
-        let observed = redacted(observed);
-        let complaints = judge(&observed, &self.reference, &self.oracles);
-        let said = complaints.into_iter();
-        let said = said.map(|(oracle, _, complaint)| (oracle, complaint.summary));
-        Ok((observed, said.collect()))
+        self.ground.run(&self.place, faultload).await
     }
 
     /// Stops what was started.
@@ -110,34 +105,34 @@ impl Reopened {
 impl Opened {
     /// Runs the scenario without faults, which must go well.
     async fn with_reference(self, identity: Identity) -> Result<Reopened, Error> {
-        let identity = Arc::new(identity);
-        match self.reference(&identity).await {
-            Ok(reference) => Ok(Reopened {
-                place: self.place,
-                identity,
-                reference,
-                oracles: self.oracles,
-            }),
-            Err(error) => {
-                // The first thing that went wrong is the one to be told.
-                let _ = self.place.stop().await;
-                Err(error)
-            }
-        }
+        let Opened {
+            place,
+            oracles,
+            hint,
+        } = self;
+        let error = match Ground::find(&place, identity, oracles).await {
+            Ok(Ok(ground)) => return Ok(Reopened { place, ground }),
+            Ok(Err(unfit)) => Error::Reference {
+                complaint: unfit.complaint,
+                output: unfit.output,
+                hint,
+            },
+            Err(broken) => broken.into(),
+        };
+        // The first thing that went wrong is the one to be told.
+        let _ = place.stop().await;
+        Err(error)
     }
+}
 
-    async fn reference(&self, identity: &Arc<Identity>) -> Result<Reference, Error> {
-        let (reference, _) = self.place.reference(identity).await?;
-        let reference = redacted(reference);
-        match reference.execution.verdict {
-            Verdict::Failed { why } => Err(Error::Reference {
-                complaint: why,
-                output: reference.output,
-                hint: self.hint.clone(),
-            }),
-            _ => Ok(Reference::of([&reference])),
-        }
-    }
+fn only_its_program(replay: &Replay) -> Usage {
+    let Replay { id, scenario, .. } = replay;
+    Usage::new(format!(
+        "{id} was found by a Rust program: only that can run its scenario `{scenario}`"
+    ))
+    .hint(format!(
+        "replay it there, with `Campaign::replay(\"{id}\")`"
+    ))
 }
 
 fn demo_settings(
@@ -193,7 +188,14 @@ async fn open_project(
     })
 }
 
-impl Place {
+impl World for Place {
+    fn workers(&self) -> u32 {
+        match self {
+            Place::Demo(world) => world.workers(),
+            Place::Live(world) => world.workers(),
+        }
+    }
+
     async fn run(
         &self,
         worker: u32,
@@ -215,7 +217,9 @@ impl Place {
             Place::Live(world) => world.reference(identity).await,
         }
     }
+}
 
+impl Place {
     async fn stop(self) -> Result<(), BrokenWorld> {
         match self {
             Place::Demo(_) => Ok(()),

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use murphy::replays::{Replay, System, write_files};
 use murphy_campaign::Outcome;
 use murphy_model::{Finding, Severity, nearest};
 use murphy_report::{Summary, json, junit, markdown, terminal};
@@ -15,7 +16,6 @@ use murphy_report::{Summary, json, junit, markdown, terminal};
 use crate::args::Format;
 use crate::config::ReportRule;
 use crate::error::{Error, complain};
-use crate::replays::{Replay, System};
 use crate::usage::Usage;
 use crate::{exit, output};
 
@@ -189,19 +189,8 @@ pub(crate) fn write(
         Format::Json => json::write(summary, out),
         Format::Human => {
             terminal::write(summary, out)?;
-            write_replays(replays, out)
+            write_files(replays, out)
         }
     })?;
     reports.write(summary)
-}
-
-fn write_replays(replays: &[PathBuf], out: &mut dyn Write) -> io::Result<()> {
-    match replays {
-        [] => Ok(()),
-        [only] => writeln!(out, "Replay file: {}", only.display()),
-        several => {
-            let folder = several[0].parent().unwrap_or(Path::new("."));
-            writeln!(out, "Replay files: {}", folder.display())
-        }
-    }
 }

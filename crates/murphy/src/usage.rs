@@ -6,6 +6,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use murphy::replays::ReplayError;
 use murphy_model::SyntaxError;
 
 /// Arguments that make no sense.
@@ -173,6 +174,21 @@ impl fmt::Display for Usage {
         match &self.hint {
             Some(hint) => write!(f, "\nhint: {hint}"),
             None => Ok(()),
+        }
+    }
+}
+
+impl From<ReplayError> for Usage {
+    fn from(error: ReplayError) -> Self {
+        let usage = Usage::new(error.message()).hint(error.hint());
+        match &error {
+            ReplayError::Unknown { what, .. } => usage.at(
+                "murphy replay",
+                what,
+                what,
+                "neither a file nor one finding's name",
+            ),
+            _ => usage,
         }
     }
 }

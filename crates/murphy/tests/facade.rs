@@ -7,9 +7,11 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use murphy::{Campaign, Error, Managed, Proxied, Report, Session};
+use murphy::{Campaign, Error, Managed, Proxied, Reduction, Report, Session, Step, Strategy, Word};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -67,14 +69,28 @@ where
     stream.write_all(head.as_bytes()).await.ok()
 }
 
+/// How a shop deals with its cart.
+#[derive(Clone, Copy, PartialEq)]
+enum Cart {
+    /// Fails if the cart fails twice.
+    Needed,
+    /// As above, but says 202: the bug is fixed.
+    Dispensable,
+    /// Does not ask it.
+    Unknown,
+}
+
 /// What the shop does for a request.
-async fn buy(proxied: Proxied, context: Context) -> u16 {
+async fn buy(proxied: Proxied, context: Context, how: Cart) -> u16 {
+    if how == Cart::Unknown {
+        return 200;
+    }
     let mut cart = get(&proxied.url("cart"), "/items", &context).await;
     if cart != Some(200) {
         cart = get(&proxied.url("cart"), "/items", &context).await;
     }
     if cart != Some(200) {
-        return 500;
+        return if how == Cart::Needed { 500 } else { 202 };
     }
     match get(&proxied.url("pay"), "/charge", &context).await {
         Some(200) => 200,
@@ -84,13 +100,17 @@ async fn buy(proxied: Proxied, context: Context) -> u16 {
 
 /// A campaign on the three of them; the test is not given yet.
 async fn shop(hands_on: bool) -> Campaign {
+    shop_with(hands_on, Cart::Needed).await
+}
+
+async fn shop_with(hands_on: bool, how: Cart) -> Campaign {
     let proxied = Proxied::default();
     let cart = serve(async |_| 200).await;
     let pay = serve(async |_| 200).await;
     let asks = proxied.clone();
     let shop = serve(move |context| {
         let context = if hands_on { context } else { Context::new() };
-        buy(asks.clone(), context)
+        buy(asks.clone(), context, how)
     });
     Campaign::new("checkout")
         .service("shop", shop.await)
@@ -182,8 +202,146 @@ async fn lost_context_is_noticed_where_proxies_have_fixed_addresses() {
     assert_eq!(report.findings().len(), 1, "{report}");
 }
 
+#[tokio::test]
+async fn lineage_finds_the_same_bug() {
+    let tree = shop(true).await.scenario(can_buy).run().await.unwrap();
+    let lineage = shop(true).await.strategy(Strategy::Lineage);
+    let lineage = lineage.scenario(can_buy).run().await.unwrap();
+    let ids = |report: &Report| -> Vec<String> {
+        let findings = report.findings().iter();
+        findings.map(|finding| finding.id.clone()).collect()
+    };
+    assert_eq!(ids(&lineage), ids(&tree), "{lineage}");
+    assert_eq!(lineage.findings()[0].faultload.len(), 2, "{lineage}");
+    assert_eq!(lineage.summary().strategy, "lineage");
+}
+
+#[tokio::test]
+async fn equivalent_modes_are_tried_once_in_combination() {
+    let all = shop(true).await.scenario(can_buy).run().await.unwrap();
+    let fewer = shop(true).await.reduce(Reduction::Modes);
+    let fewer = fewer.scenario(can_buy).run().await.unwrap();
+    assert_eq!(fewer.findings().len(), 1, "{fewer}");
+    assert!(
+        fewer.certificate().explored < all.certificate().explored,
+        "{fewer}"
+    );
+}
+
+/// A cart that sells out: each execution finds it full only if it was filled
+/// up just before, and nothing may strike that.
+#[tokio::test]
+async fn steps_run_around_executions_and_no_fault_strikes_them() {
+    let stock = Arc::new(AtomicU32::new(0));
+    let steps = Arc::new(Mutex::new(Vec::new()));
+    let note = |word: &'static str| {
+        let steps = steps.clone();
+        Step::function(move |urls| {
+            assert_eq!(urls.len(), 2);
+            steps.lock().unwrap().push(word);
+            async {}
+        })
+    };
+    let full = stock.clone();
+    let fill = serve(move |_| {
+        full.store(1, Ordering::SeqCst);
+        async { 200 }
+    });
+    let left = stock.clone();
+    let shop = serve(move |_| {
+        let had = left.swap(0, Ordering::SeqCst);
+        async move { if had == 1 { 200 } else { 500 } }
+    });
+    let campaign = Campaign::new("sold out")
+        .service("shop", shop.await)
+        .service("stock", fill.await)
+        .modes("503")
+        .setup(note("setup"))
+        .reset(Step::request("stock", "POST", "/fill"))
+        .reset(note("reset"))
+        .teardown(note("teardown"))
+        .teardown(Step::command(["sh", "-c", "test {shop.port} -gt 0"]))
+        .scenario(can_buy);
+    let report = campaign.run().await.unwrap();
+    let steps = steps.lock().unwrap();
+    let (first, rest) = steps.split_first().unwrap();
+    let (last, between) = rest.split_last().unwrap();
+    assert_eq!((*first, *last), ("setup", "teardown"), "{steps:?}");
+    assert!(between.len() >= report.certificate().explored, "{steps:?}");
+    assert!(between.iter().all(|step| *step == "reset"), "{steps:?}");
+}
+
+#[tokio::test]
+async fn a_step_that_fails_ends_the_campaign() {
+    let cases = [
+        (
+            Step::function(async |_| Err("no database")),
+            "reset step 1 (a function) failed: no database",
+        ),
+        (
+            Step::function(async |urls| assert!(urls.is_empty(), "no tables")),
+            "reset step 1 (a function) failed: panicked: no tables",
+        ),
+        (
+            Step::command(["sh", "-c", "exit 4"]),
+            "reset step 1 (`sh -c exit 4`) failed: exit code 4",
+        ),
+    ];
+    for (step, says) in cases {
+        let campaign = shop(true).await.reset(step).scenario(can_buy);
+        let text = campaign.run().await.unwrap_err().to_string();
+        assert!(text.contains(says), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_finding_is_replayed_until_it_is_fixed() {
+    let store = std::env::temp_dir().join(format!("murphy-replayed-{}", std::process::id()));
+    let found = shop(true).await.store(&store).scenario(can_buy);
+    let found = found.run().await.unwrap();
+    let [file] = found.replay_files() else {
+        panic!("{found}");
+    };
+    assert!(found.to_string().contains(&file.display().to_string()));
+    let file = file.to_str().unwrap();
+
+    let by_name = shop(true).await.store(&store).scenario(can_buy);
+    let by_name = by_name.replay(&found.findings()[0].id).await.unwrap();
+    let by_file = shop(true).await.scenario(can_buy).replay(file).await;
+    for replayed in [by_name, by_file.unwrap()] {
+        let complaint = "buying gave Some(500)".to_owned();
+        assert_eq!(*replayed.word(), Word::Failed { complaint });
+        let text = panic_of(|| replayed.assert_fixed()).expect("it shows");
+        for part in ["FAILED: buying gave", "└─ cart GET /items #2  503"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+    let fixed = shop_with(true, Cart::Dispensable).await.scenario(can_buy);
+    let fixed = fixed.replay(file).await.unwrap();
+    fixed.assert_fixed();
+    assert_eq!(fixed.trace().struck().len(), 2, "{fixed}");
+
+    let other = shop_with(true, Cart::Unknown).await.scenario(can_buy);
+    let other = other.replay(file).await.unwrap();
+    assert!(
+        matches!(other.word(), Word::NotReached { missing } if missing.len() == 2),
+        "{other}"
+    );
+    let text = panic_of(|| other.assert_fixed()).expect("nothing is known");
+    assert!(text.contains("NOT REACHED"), "{text}");
+
+    let broken = shop(true).await.scenario(async |_| Err("no luck"));
+    let text = broken.replay(file).await.unwrap_err().to_string();
+    assert!(text.contains("fails without any fault"), "{text}");
+    std::fs::remove_dir_all(&store).unwrap();
+}
+
 fn panic_text(report: &Report) -> Option<String> {
-    let caught = catch_unwind(AssertUnwindSafe(|| report.assert_no_findings()));
+    panic_of(|| report.assert_no_findings())
+}
+
+fn panic_of(asserting: impl FnOnce()) -> Option<String> {
+    let caught = catch_unwind(AssertUnwindSafe(asserting));
     let payload = caught.err()?;
     Some(payload.downcast_ref::<String>().unwrap().clone())
 }

@@ -11,13 +11,14 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
 
 /// A system to be tested.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct SystemSpec {
     /// Its services, in the order they are written; managed ones start in it.
     pub services: Vec<ServiceSpec>,
@@ -93,14 +94,22 @@ impl Default for Health {
     }
 }
 
-/// Something done around executions: a command or a request, never failed.
-#[derive(Clone, Debug)]
+/// Something done around executions: never failed, never recorded.
+#[derive(Clone)]
 pub enum StepSpec {
     /// A command that must exit with 0.
     Command(CommandSpec),
     /// A request whose expectations must hold.
     Request(Box<RequestSpec>),
+    /// A function of the embedding program.
+    Function(StepFunction),
 }
+
+/// What a function of the embedding program comes to: content, or why not.
+pub type FutureWord = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
+
+/// A step written in Rust: given the URL of each service, not of a proxy.
+pub type StepFunction = Arc<dyn Fn(BTreeMap<String, String>) -> FutureWord + Send + Sync>;
 
 /// A test.
 #[derive(Clone)]
@@ -125,11 +134,7 @@ pub enum ScenarioKind {
 }
 
 /// A test written in Rust: given a session, it says whether it is content.
-pub type Function = Arc<
-    dyn Fn(Session) -> std::pin::Pin<Box<dyn Future<Output = Result<(), String>> + Send>>
-        + Send
-        + Sync,
->;
+pub type Function = Arc<dyn Fn(Session) -> FutureWord + Send + Sync>;
 
 /// What a test knows of its execution; a command gets the same as variables
 /// of its environment.

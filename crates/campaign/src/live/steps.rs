@@ -5,6 +5,7 @@
 //! what a failing one means: the world is broken, since no verdict can be
 //! trusted without it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +18,8 @@ use super::process::Children;
 use super::scenario::command::{self, Program};
 use super::scenario::reflection::Schemas;
 use super::scenario::request::{Around, Requests};
-use super::spec::{RequestCall, StepSpec};
+use super::scenario::{Task, urls};
+use super::spec::{RequestCall, StepFunction, StepSpec};
 use super::template::Places;
 use crate::BrokenWorld;
 
@@ -40,6 +42,7 @@ struct Step {
 enum Does {
     Run(Program),
     Ask(Box<AsyncMutex<Requests>>),
+    Call(StepFunction, BTreeMap<String, String>),
 }
 
 impl Steps {
@@ -63,6 +66,7 @@ impl Steps {
                     let asks = Requests::new(&name, specs, direct, direct, &mut schemas);
                     Does::Ask(Box::new(AsyncMutex::new(asks.await?)))
                 }
+                StepSpec::Function(function) => Does::Call(function.clone(), urls(direct)),
             };
             steps.push(Step { name, does });
         }
@@ -103,6 +107,10 @@ impl Step {
                 };
                 Ok(requests.lock().await.send(&around, said).await)
             }
+            Does::Call(function, services) => {
+                let mut task = Task::start(function(services.clone()));
+                Ok(task.word().await)
+            }
         }
     }
 }
@@ -114,5 +122,6 @@ fn what(spec: &StepSpec) -> String {
             RequestCall::Http { method, target, .. } => format!("{method} {target}"),
             RequestCall::Grpc { method, .. } => method.clone(),
         },
+        StepSpec::Function(_) => "a function".to_owned(),
     }
 }

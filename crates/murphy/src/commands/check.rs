@@ -140,6 +140,7 @@ fn steps(config: &Config) -> Vec<(String, String)> {
             let what = match step {
                 StepSpec::Command(command) => about_command(command, config),
                 StepSpec::Request(request) => about_request(request),
+                StepSpec::Function(_) => "a function".to_owned(),
             };
             lines.push((when.to_owned(), what));
         }

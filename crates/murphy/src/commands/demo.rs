@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use murphy::replays::System;
 use murphy_campaign::{Memory, Ndjson, Sink};
 
 use crate::args::DemoArgs;
 use crate::context::Context;
 use crate::error::Error;
 use crate::progress::Progress;
-use crate::replays::System;
 use crate::reporting::{self, Reports, Subject};
 use crate::settings::Settings;
 use crate::worlds::Demo;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use murphy::replays::System;
 use murphy_campaign::live::spec::ScenarioSpec;
 use murphy_campaign::since::{self, Past, Versions};
 use murphy_campaign::{Memory, Ndjson, Outcome, Settings as Campaign, Sink, World};
@@ -15,7 +16,6 @@ use crate::kept::Kept;
 use crate::known;
 use crate::progress::Progress;
 use crate::project::Project;
-use crate::replays::System;
 use crate::reporting::{self, Reports, Subject};
 use crate::{exit, observe, output, runtime};
 

@@ -8,6 +8,8 @@ use murphy_campaign::store::StoreError;
 use murphy_campaign::{BrokenWorld, Failed, Refused};
 use murphy_model::SyntaxError;
 
+use crate::replays::ReplayError;
+
 /// Why a campaign gave no report. Written for people, over several lines where
 /// there is a place to show.
 #[derive(Debug)]
@@ -23,8 +25,10 @@ pub enum Error {
     Broken(BrokenWorld),
     /// What campaigns are kept in does not work.
     Store(StoreError),
-    /// There is no place for temporary files.
+    /// There is no place for files.
     Directory(PathBuf, io::Error),
+    /// There is no such finding to replay, or its file is damaged.
+    Replay(ReplayError),
     /// It was told to stop.
     Interrupted,
 }
@@ -36,6 +40,12 @@ impl Error {
             Failed::Broken(broken) => Error::Broken(broken),
             Failed::Interrupted => Error::Interrupted,
         }
+    }
+}
+
+impl From<ReplayError> for Error {
+    fn from(error: ReplayError) -> Self {
+        Error::Replay(error)
     }
 }
 
@@ -56,8 +66,13 @@ impl fmt::Display for Error {
             Error::Broken(broken) => write_broken(broken, f),
             Error::Store(error) => error.fmt(f),
             Error::Directory(path, error) => {
-                write!(f, "cannot make the directory {}: {error}", path.display())
+                write!(
+                    f,
+                    "cannot write to the directory {}: {error}",
+                    path.display()
+                )
             }
+            Error::Replay(error) => error.fmt(f),
             Error::Interrupted => f.write_str("stopped before there was a result"),
         }
     }

@@ -1,39 +1,27 @@
 //! What came of a campaign.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use murphy_campaign::live::Correlation;
 use murphy_model::{Certificate, Finding, Severity};
 use murphy_report::{Summary, terminal};
 
+use crate::replays::write_files;
+
 /// What came of a campaign. Written as the text that the command line shows,
 /// without colours.
 #[derive(Clone, Debug)]
 pub struct Report {
-    summary: Summary,
-    injected: bool,
-    solo: bool,
-    jobs: u32,
-    notes: Vec<String>,
+    pub(super) summary: Summary,
+    pub(super) injected: bool,
+    pub(super) solo: bool,
+    pub(super) jobs: u32,
+    pub(super) notes: Vec<String>,
+    pub(super) replays: Vec<PathBuf>,
 }
 
 impl Report {
-    pub(super) fn new(
-        summary: Summary,
-        injected: bool,
-        solo: bool,
-        jobs: u32,
-        notes: Vec<String>,
-    ) -> Self {
-        Report {
-            summary,
-            injected,
-            solo,
-            jobs,
-            notes,
-        }
-    }
-
     /// The bugs, warnings among them.
     pub fn findings(&self) -> &[Finding] {
         &self.summary.findings
@@ -64,6 +52,12 @@ impl Report {
         &self.notes
     }
 
+    /// The replay files of the findings, if the campaign has a
+    /// [`store`](super::Campaign::store).
+    pub fn replay_files(&self) -> &[PathBuf] {
+        &self.replays
+    }
+
     /// All of it, for the other formats of [`crate::report`].
     pub fn summary(&self) -> &Summary {
         &self.summary
@@ -89,7 +83,9 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = Vec::new();
-        terminal::write(&self.summary, &mut text).map_err(|_| fmt::Error)?;
+        let written = terminal::write(&self.summary, &mut text);
+        let written = written.and_then(|()| write_files(&self.replays, &mut text));
+        written.map_err(|_| fmt::Error)?;
         let text = String::from_utf8_lossy(&text);
         f.write_str(&anstream::adapter::strip_str(&text).to_string())?;
         for note in &self.notes {

@@ -1,5 +1,7 @@
 //! What makes no sense is refused before anything is started.
 
+use murphy_model::Mode;
+
 use super::*;
 
 async fn refused(campaign: Campaign) -> String {
@@ -24,11 +26,41 @@ async fn what_makes_no_sense_is_refused_with_the_way_out() {
         (fit().only("** >"), "cannot read this"),
         (fit().oracle("no-case", "warn"), "did you mean `no-cause`?"),
         (fit().carriers("b4"), "no carrier is called `b4`"),
+        (
+            fit().reset(Step::request("crat", "POST", "/reset")),
+            "a step asks the service `crat`",
+        ),
+        (
+            fit().strategy(Strategy::Lineage).reduce(Reduction::Retry),
+            "knows no reduction but `Reduction::Modes`",
+        ),
+        (
+            fit().strategy(Strategy::Random).reduce(Reduction::Modes),
+            "there is nothing to `reduce`",
+        ),
     ];
     for (campaign, says) in cases {
         let text = refused(campaign).await;
         assert!(text.contains(says), "{says}: {text}");
     }
+}
+
+#[tokio::test]
+async fn what_cannot_be_replayed_is_said_with_the_way_out() {
+    let here = std::env::temp_dir().join(format!("murphy-facade-{}", std::process::id()));
+    std::fs::create_dir_all(&here).unwrap();
+    let file = here.join("not-ours.json");
+    std::fs::write(&file, "{}").unwrap();
+    let cases = [
+        (fit(), "M-12", "there is no file `M-12`"),
+        (fit().store(&here), "M-12", "no finding `M-12` to replay"),
+        (fit(), file.to_str().unwrap(), "missing field"),
+    ];
+    for (campaign, what, says) in cases {
+        let text = campaign.replay(what).await.unwrap_err().to_string();
+        assert!(text.contains(says), "{says}: {text}");
+    }
+    std::fs::remove_dir_all(&here).unwrap();
 }
 
 #[test]

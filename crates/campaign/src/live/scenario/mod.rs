@@ -22,7 +22,8 @@ use tokio::task::JoinSet;
 
 use super::log::Log;
 use super::process::{Children, Process};
-use super::spec::{Function, ScenarioKind, ScenarioSpec, Session};
+use super::spec::{Function, FutureWord, ScenarioKind, ScenarioSpec, Session};
+use super::template::Places;
 use super::wiring::Wiring;
 use crate::BrokenWorld;
 use command::Program;
@@ -73,12 +74,7 @@ impl Scenario {
                 Scenario::Requests(all)
             }
             ScenarioKind::Function(function) => {
-                let entries = |worker| {
-                    let places = wiring.entries(worker).iter();
-                    places
-                        .map(|(name, place)| (name.clone(), place.url()))
-                        .collect()
-                };
+                let entries = |worker| urls(wiring.entries(worker));
                 Scenario::Function(function.clone(), (0..workers).map(entries).collect())
             }
         })
@@ -107,9 +103,7 @@ impl Scenario {
             Scenario::Function(function, entries) => {
                 let mut session = (about.session)();
                 session.entries = entries[worker].clone();
-                let mut task = JoinSet::new();
-                task.spawn(function(session));
-                Run::Task(task)
+                Run::Task(Task::start(function(session)))
             }
         })
     }
@@ -119,8 +113,7 @@ impl Scenario {
 pub(super) enum Run<'r> {
     Process(Process, Arc<Log>),
     Here(Pin<Box<dyn Future<Output = Result<(), String>> + Send + 'r>>),
-    /// On its own, so that a panic is its own too.
-    Task(JoinSet<Result<(), String>>),
+    Task(Task),
 }
 
 impl Run<'_> {
@@ -129,11 +122,7 @@ impl Run<'_> {
         match self {
             Run::Process(process, said) => command::word(process.ended().await, said),
             Run::Here(sending) => sending.await,
-            Run::Task(task) => match task.join_next().await {
-                Some(Ok(word)) => word,
-                Some(Err(error)) => Err(panicked(error)),
-                None => unreachable!("its word is asked for once"),
-            },
+            Run::Task(task) => task.word().await,
         }
     }
 
@@ -142,14 +131,42 @@ impl Run<'_> {
         match self {
             Run::Process(process, _) => process.kill().await,
             Run::Here(sending) => drop(sending),
-            Run::Task(mut task) => task.shutdown().await,
+            Run::Task(mut task) => task.0.shutdown().await,
         }
     }
 }
 
+/// A function that runs on its own, so that a panic is its own too; ended when
+/// dropped.
+pub(super) struct Task(JoinSet<Result<(), String>>);
+
+impl Task {
+    pub(super) fn start(function: FutureWord) -> Self {
+        let mut task = JoinSet::new();
+        task.spawn(function);
+        Task(task)
+    }
+
+    /// Waits for its word.
+    pub(super) async fn word(&mut self) -> Result<(), String> {
+        match self.0.join_next().await {
+            Some(Ok(word)) => word,
+            Some(Err(error)) => Err(panicked(error)),
+            None => unreachable!("its word is asked for once"),
+        }
+    }
+}
+
+/// Where functions are told that services are.
+pub(super) fn urls(places: &Places) -> BTreeMap<String, String> {
+    let urls = places.iter();
+    urls.map(|(name, place)| (name.clone(), place.url()))
+        .collect()
+}
+
 fn panicked(error: tokio::task::JoinError) -> String {
     let Ok(payload) = error.try_into_panic() else {
-        return "the test was cancelled".to_owned();
+        return "it was cancelled".to_owned();
     };
     let payload: &(dyn Any + Send) = &*payload;
     let text = payload.downcast_ref::<&str>().copied();

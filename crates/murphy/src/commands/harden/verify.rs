@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use murphy::replays::Replay;
 use murphy_model::{Faultload, nearest};
 use murphy_report::hardening::{Combination, Verified};
 
@@ -18,7 +19,6 @@ use crate::config::{Config, STORE};
 use crate::context::Context;
 use crate::error::Error;
 use crate::reopened::Reopened;
-use crate::replays::Replay;
 use crate::runtime;
 use crate::usage::Usage;
 

@@ -1,0 +1,80 @@
+//! From what a program wrote to what a campaign is asked to do, checked.
+
+use std::collections::BTreeSet;
+
+use murphy_campaign::{IdentityChoice, MayLeaveOut, Settings, StrategyKind};
+use murphy_model::{Identity, Mode, Pattern};
+use murphy_search::{Filter, Modes, Options, Probe, Reduction};
+
+use super::{Campaign, Error, Strategy, modes};
+
+impl Campaign {
+    pub(super) fn settings(&self) -> Result<Settings, Error> {
+        if self.jobs == 0 {
+            return Err(nonsense("`jobs` is 0, so nothing can run"));
+        }
+        self.check_strategy()?;
+        let modes = match &self.modes {
+            Some(text) => Some(Mode::parse_list(text)?),
+            None => None,
+        };
+        let rules = modes::mode_rules(modes);
+        let mut options = Options::new(Modes::ByRule(rules.clone()));
+        options.reduce.extend(&self.reduce);
+        options.max_faults = self.max_faults;
+        options.max_cases = self.max_cases;
+        options.filter = Filter {
+            only: patterns(&self.only)?,
+            except: patterns(&self.except)?,
+        };
+        Ok(Settings {
+            scenario: self.name.clone(),
+            strategy: match self.strategy {
+                Strategy::Tree => StrategyKind::Tree,
+                Strategy::Lineage => StrategyKind::Lineage(Probe::default()),
+                Strategy::Random => StrategyKind::Random,
+            },
+            modes: modes::mode_names(&rules),
+            options,
+            seed: self.seed,
+            jobs: self.jobs,
+            max_time: self.max_time,
+            audit: None,
+            references: self.references,
+            identity: IdentityChoice::Auto(Identity::default(), MayLeaveOut::ANYTHING),
+            oracles: self.oracle_settings()?,
+        })
+    }
+
+    /// What a strategy cannot do is refused, not left undone.
+    fn check_strategy(&self) -> Result<(), Error> {
+        let only_modes = BTreeSet::from([Reduction::Modes]);
+        match self.strategy {
+            Strategy::Lineage if !self.reduce.is_subset(&only_modes) => Err(nonsense(
+                "`Strategy::Lineage` knows no reduction but `Reduction::Modes`",
+            )),
+            Strategy::Random if !self.reduce.is_empty() => Err(nonsense(
+                "`Strategy::Random` skips nothing, so there is nothing to `reduce`",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn oracle_settings(&self) -> Result<murphy_oracle::Settings, Error> {
+        let mut oracles = murphy_oracle::Settings::default();
+        for (name, level) in &self.oracles {
+            let set = oracles.set(name, level);
+            set.map_err(|error| nonsense(error.to_string()))?;
+        }
+        Ok(oracles)
+    }
+}
+
+fn nonsense(text: impl Into<String>) -> Error {
+    Error::Nonsense(text.into())
+}
+
+fn patterns(texts: &[String]) -> Result<Vec<Pattern>, Error> {
+    let patterns = texts.iter().map(|text| Ok(text.parse()?));
+    patterns.collect()
+}

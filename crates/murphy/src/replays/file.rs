@@ -1,0 +1,204 @@
+//! Replay files: a finding, with all that is needed to see it again.
+//!
+//! Owns the file's form and where it is kept. A file is also the bug report:
+//! readable, small, and good for as long as its system is where it was.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use murphy_campaign::codec;
+use murphy_model::{Faultload, Finding, Identity, SyntaxError};
+use murphy_oracle::{Oracle, UnknownOracle};
+use serde::{Deserialize, Serialize};
+
+use super::ReplayError;
+
+/// Within Murphy's own directory.
+const FOLDER: &str = "replays";
+
+/// A finding that can be seen again.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Replay {
+    /// The version of Murphy that wrote it.
+    pub murphy: String,
+    /// The finding's name.
+    pub id: String,
+    /// The scenario that shows it.
+    pub scenario: String,
+    /// The oracle that spoke.
+    pub oracle: String,
+    /// What is wrong.
+    pub summary: String,
+    /// What must fail, fault by fault.
+    pub faultload: Vec<String>,
+    /// How calls are told apart.
+    identity: serde_json::Value,
+    /// The system it is in.
+    pub system: System,
+}
+
+/// Where the system comes from.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum System {
+    /// An example system.
+    Demo {
+        /// Its name.
+        app: String,
+        /// Its switches.
+        set: Vec<String>,
+        /// Whether it was in memory.
+        simulate: bool,
+        /// Whether it kept its state between executions.
+        keep_state: bool,
+    },
+    /// A system of a `murphy.toml`.
+    Project {
+        /// The file.
+        config: PathBuf,
+        /// The test that was typed instead of a scenario of the file.
+        command: Vec<String>,
+        /// Where it was typed.
+        directory: PathBuf,
+    },
+    /// The services of a Rust program, which alone can run its scenario.
+    Program,
+}
+
+impl Replay {
+    /// A finding of a scenario in this system.
+    pub fn new(finding: &Finding, scenario: &str, identity: &Identity, system: &System) -> Self {
+        let identity = codec::write_identity(identity);
+        Replay {
+            murphy: env!("CARGO_PKG_VERSION").to_owned(),
+            id: finding.id.clone(),
+            scenario: scenario.to_owned(),
+            oracle: finding.oracle.to_owned(),
+            summary: finding.summary.clone(),
+            faultload: finding.faultload.faults().map(|f| f.to_string()).collect(),
+            identity: serde_json::from_str(&identity).expect("written just now"),
+            system: system.clone(),
+        }
+    }
+
+    /// Writes the file; where it is.
+    pub fn save(&self, state: &Path) -> io::Result<PathBuf> {
+        let folder = state.join(FOLDER);
+        fs::create_dir_all(&folder)?;
+        let path = folder.join(format!("{}.json", self.id));
+        let mut text = serde_json::to_string_pretty(self).expect("texts only");
+        text.push('\n');
+        // As a whole or not at all, should the disk be full.
+        let unfinished = path.with_extension("json.new");
+        fs::write(&unfinished, text)?;
+        fs::rename(&unfinished, &path)?;
+        Ok(path)
+    }
+
+    /// The file that is meant: a path, or the name of a finding in `state`.
+    pub fn find(what: &str, state: &Path) -> Result<Self, ReplayError> {
+        let given = Path::new(what);
+        match given.is_file() {
+            true => Self::read(given),
+            false => Self::read(&named(what, state)?),
+        }
+    }
+
+    /// What stands in a file.
+    pub fn read(path: &Path) -> Result<Self, ReplayError> {
+        let unreadable = |why: String| ReplayError::Unreadable {
+            path: path.to_owned(),
+            why,
+        };
+        let text = fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
+        serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))
+    }
+
+    /// What must fail.
+    pub fn faultload(&self) -> Result<Faultload, ReplayError> {
+        let faults: Result<Vec<_>, _> = self.faultload.iter().map(|text| text.parse()).collect();
+        let faults = faults.map_err(|error: SyntaxError| self.damaged(error.to_string()))?;
+        Faultload::new(faults).map_err(|conflict| self.damaged(conflict.to_string()))
+    }
+
+    /// How calls are told apart.
+    pub fn identity(&self) -> Result<Identity, ReplayError> {
+        let identity = codec::read_identity(&self.identity.to_string());
+        identity.map_err(|error| self.damaged(error.to_string()))
+    }
+
+    /// The oracle that spoke.
+    pub(super) fn oracle(&self) -> Result<Oracle, ReplayError> {
+        let oracle = self.oracle.parse();
+        oracle.map_err(|error: UnknownOracle| self.damaged(error.to_string()))
+    }
+
+    fn damaged(&self, why: String) -> ReplayError {
+        let id = self.id.clone();
+        ReplayError::Damaged { id, why }
+    }
+}
+
+/// Says where replay files are.
+pub fn write_files(files: &[PathBuf], out: &mut dyn Write) -> io::Result<()> {
+    match files {
+        [] => Ok(()),
+        [only] => writeln!(out, "Replay file: {}", only.display()),
+        [first, ..] => {
+            let folder = first.parent().unwrap_or(first);
+            writeln!(out, "Replay files: {}", folder.display())
+        }
+    }
+}
+
+/// The file of the finding whose name begins so; `M-` may be left out.
+fn named(what: &str, state: &Path) -> Result<PathBuf, ReplayError> {
+    let folder = state.join(FOLDER);
+    let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    files.sort();
+    let name = |path: &PathBuf| {
+        let stem = path
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned());
+        stem.filter(|_| path.extension().is_some_and(|it| it == "json"))
+    };
+    let begins = |path: &&PathBuf| {
+        name(path)
+            .is_some_and(|name| name.starts_with(what) || name.starts_with(&format!("M-{what}")))
+    };
+    let found: Vec<&PathBuf> = files.iter().filter(begins).collect();
+    let exact = |path: &&&PathBuf| name(path).as_deref() == Some(what);
+    let whole = found.iter().find(exact).copied();
+    if let Some(only) = whole.or(found.first().copied().filter(|_| found.len() == 1)) {
+        return Ok(only.clone());
+    }
+    Err(ReplayError::Unknown {
+        what: what.to_owned(),
+        known: files.iter().filter_map(name).collect(),
+        several: !found.is_empty(),
+        folder,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_name_is_never_the_beginning_of_another() {
+        let state = std::env::temp_dir().join(format!("murphy-replays-{}", std::process::id()));
+        let folder = state.join(FOLDER);
+        fs::create_dir_all(&folder).unwrap();
+        for id in ["M-ab", "M-abc", "M-abd"] {
+            fs::write(folder.join(format!("{id}.json")), "").unwrap();
+        }
+        let found = |what: &str| named(what, &state).ok();
+        assert_eq!(found("M-ab"), Some(folder.join("M-ab.json")));
+        assert_eq!(found("abd"), Some(folder.join("M-abd.json")));
+        assert_eq!(found("a"), None);
+        fs::remove_dir_all(&state).unwrap();
+    }
+}

@@ -1,0 +1,60 @@
+//! What a system is like without faults, to see what faults make of it.
+
+use std::sync::Arc;
+
+use murphy_campaign::{BrokenWorld, World, redacted};
+use murphy_model::{Faultload, Identity, Observed, Verdict};
+use murphy_oracle::{Oracle, Reference, Settings, judge};
+
+/// What is known of a system without faults, and how to judge it with some.
+pub struct Ground {
+    identity: Arc<Identity>,
+    reference: Reference,
+    oracles: Settings,
+}
+
+/// A test that fails without faults.
+pub struct Unfit {
+    /// What it complained about.
+    pub complaint: String,
+    /// What it printed.
+    pub output: Option<String>,
+}
+
+impl Ground {
+    /// Runs the scenario without faults, which must go well.
+    pub async fn find(
+        world: &impl World,
+        identity: Identity,
+        oracles: Settings,
+    ) -> Result<Result<Self, Unfit>, BrokenWorld> {
+        let identity = Arc::new(identity);
+        let (observed, _) = world.reference(&identity).await?;
+        let observed = redacted(observed);
+        Ok(match observed.execution.verdict {
+            Verdict::Failed { why } => Err(Unfit {
+                complaint: why,
+                output: observed.output,
+            }),
+            _ => Ok(Ground {
+                identity,
+                reference: Reference::of([&observed]),
+                oracles,
+            }),
+        })
+    }
+
+    /// Runs the scenario once under these faults; what was seen, and what
+    /// which oracle holds against it.
+    pub async fn run(
+        &self,
+        world: &impl World,
+        faultload: &Faultload,
+    ) -> Result<(Observed, Vec<(Oracle, String)>), BrokenWorld> {
+        let observed = redacted(world.run(0, faultload, &self.identity).await?);
+        let complaints = judge(&observed, &self.reference, &self.oracles);
+        let said = complaints.into_iter();
+        let said = said.map(|(oracle, _, complaint)| (oracle, complaint.summary));
+        Ok((observed, said.collect()))
+    }
+}
