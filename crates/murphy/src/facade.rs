@@ -332,9 +332,9 @@ impl Campaign {
         self
     }
 
-    /// Done before every execution, after other such steps. With several
-    /// [`jobs`](Campaign::jobs) it disturbs the executions beside it, unless
-    /// they have nothing in common.
+    /// Done before every execution, after other such steps. One execution runs
+    /// at a time then, whatever [`jobs`](Campaign::jobs) says: others would be
+    /// disturbed.
     pub fn reset(mut self, step: Step) -> Self {
         self.reset.push(step);
         self

@@ -7,6 +7,7 @@
 use std::path::PathBuf;
 use std::time::SystemTime;
 
+use murphy_campaign::live::spec::ScenarioSpec;
 use murphy_campaign::since::{Past, Versions};
 use murphy_campaign::store::{CampaignHead, CampaignId, Fingerprint, Recorder, Store};
 use murphy_campaign::{Chosen, Memory, Settings as Campaign};
@@ -36,13 +37,17 @@ impl Kept {
     pub(crate) fn open(
         args: &RunArgs,
         project: &Project,
+        scenario: &ScenarioSpec,
         campaign: &Campaign,
         own: &[PathBuf],
     ) -> Result<Self, Error> {
-        let versions = project.versions(own);
+        let made_of = MadeOf {
+            versions: project.versions(own),
+            test: project.version_of_test(scenario, own),
+        };
         let store = Store::open(project.state())?;
         let store = store.keeping(project.config.store.keep);
-        let fingerprint = fingerprint(project, campaign, &versions);
+        let fingerprint = fingerprint(project, campaign, &made_of);
         let unfinished = match args.resume {
             true => store.unfinished(&fingerprint)?,
             false => None,
@@ -53,13 +58,13 @@ impl Kept {
             );
         }
         let past = match args.since_last {
-            true => last(&store, campaign)?,
+            true => last(&store, campaign, &made_of)?,
             false => None,
         };
         let (recorder, memory) = match &unfinished {
             Some(id) => (store.resume(id)?, remember(&store, id)?),
             None => {
-                let head = head(campaign, fingerprint, &versions);
+                let head = head(campaign, fingerprint, &made_of);
                 (store.begin(&head)?, Memory::default())
             }
         };
@@ -68,7 +73,7 @@ impl Kept {
             recorder,
             memory,
             past,
-            versions,
+            versions: made_of.versions,
         })
     }
 
@@ -98,20 +103,28 @@ fn remember(store: &Store, id: &CampaignId) -> Result<Memory, Error> {
     })
 }
 
-/// The last campaign on the same scenario that came to its end.
-fn last(store: &Store, campaign: &Campaign) -> Result<Option<(Identity, Past)>, Error> {
+/// The last campaign with the same test that came to its end.
+fn last(
+    store: &Store,
+    campaign: &Campaign,
+    now: &MadeOf,
+) -> Result<Option<(Identity, Past)>, Error> {
     let ended = store.last_ended(&campaign.scenario)?;
     let Some(ended) = ended else {
         output::say("note: no campaign on this scenario has ended yet; this one runs everything");
         return Ok(None);
     };
-    let versions: VersionsBlob = serde_json::from_str(&ended.entry.settings).unwrap_or_default();
+    let then: MadeOf = serde_json::from_str(&ended.entry.settings).unwrap_or_default();
+    if then.test != now.test {
+        output::say("note: the test has changed since the last campaign; this one runs everything");
+        return Ok(None);
+    }
     let mut executions = ended.executions;
     let reference = executions.remove(&Faultload::none());
     let parts = ended.identity.zip(reference);
     Ok(parts.map(|(identity, reference)| {
         let past = Past {
-            versions: versions.versions,
+            versions: then.versions,
             reference: reference.execution.trace,
             executions,
         };
@@ -119,16 +132,15 @@ fn last(store: &Store, campaign: &Campaign) -> Result<Option<(Identity, Past)>, 
     }))
 }
 
-/// What a later run must know of this one.
+/// What a later run must know of this one: what its verdicts are of.
 #[derive(Default, serde::Serialize, serde::Deserialize)]
-struct VersionsBlob {
+#[serde(default)]
+struct MadeOf {
     versions: Versions,
+    test: String,
 }
 
-fn head(campaign: &Campaign, fingerprint: Fingerprint, versions: &Versions) -> CampaignHead {
-    let settings = VersionsBlob {
-        versions: versions.clone(),
-    };
+fn head(campaign: &Campaign, fingerprint: Fingerprint, made_of: &MadeOf) -> CampaignHead {
     CampaignHead {
         scenario: campaign.scenario.clone(),
         strategy: campaign.strategy.name().to_owned(),
@@ -136,15 +148,17 @@ fn head(campaign: &Campaign, fingerprint: Fingerprint, versions: &Versions) -> C
         seed: campaign.seed,
         jobs: campaign.jobs,
         fingerprint,
-        settings: serde_json::to_string(&settings).expect("texts only"),
+        settings: serde_json::to_string(made_of).expect("texts only"),
         begun: SystemTime::now(),
     }
 }
 
 /// Equal for campaigns of which one can go on where the other stopped: the
 /// number of jobs and where results go do not count.
-fn fingerprint(project: &Project, campaign: &Campaign, versions: &Versions) -> Fingerprint {
-    let versions = format!("{versions:?}");
+fn fingerprint(project: &Project, campaign: &Campaign, made_of: &MadeOf) -> Fingerprint {
+    let versions = format!("{:?}", made_of.versions);
+    // With what variables of the environment stand for.
+    let services = format!("{:?}", project.config.system.services);
     let search = format!(
         "{:?} {:?} {} {:?}",
         campaign.options, campaign.strategy, campaign.seed, campaign.identity
@@ -156,5 +170,7 @@ fn fingerprint(project: &Project, campaign: &Campaign, versions: &Versions) -> F
         &campaign.scenario,
         &search,
         &versions,
+        &made_of.test,
+        &services,
     ])
 }

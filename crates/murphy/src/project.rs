@@ -228,6 +228,12 @@ impl Project {
         Ok((world, correlation))
     }
 
+    /// The version of a test, with the steps around it; `own` are the files
+    /// that Murphy writes.
+    pub(crate) fn version_of_test(&self, scenario: &ScenarioSpec, own: &[PathBuf]) -> String {
+        crate::versions::of_test(scenario, &self.config.system, own)
+    }
+
     /// The versions of the services, as far as they can be told; `own` are the
     /// files that Murphy writes.
     pub(crate) fn versions(&self, own: &[PathBuf]) -> murphy_campaign::since::Versions {

@@ -4,17 +4,17 @@
 //! an example system, to a world in which faults can be injected again. What
 //! is injected there, and what that shows, is for the commands.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use murphy::replays::{Ground, Replay, System};
+use murphy::replays::{Ground, Held, Replay, System};
 use murphy_campaign::live::LiveWorld;
 use murphy_campaign::{BrokenWorld, IdentityChoice, World};
 use murphy_model::{Faultload, Identity, Observed};
-use murphy_oracle::Oracle;
 use murphy_registry::Recorded;
 
 use crate::args::{ProjectArgs, SearchArgs, SystemArgs};
+use crate::config;
 use crate::context::Context;
 use crate::error::Error;
 use crate::observe;
@@ -87,12 +87,12 @@ impl Reopened {
         open_demo(settings).await?.with_reference(identity).await
     }
 
-    /// Runs the scenario once under these faults; what was seen, and what
-    /// which oracle holds against it.
+    /// Runs the scenario once under these faults; what was seen, and what is
+    /// held against it.
     pub(crate) async fn run(
         &self,
         faultload: &Faultload,
-    ) -> Result<(Observed, Vec<(Oracle, String)>), BrokenWorld> {
+    ) -> Result<(Observed, Vec<Held>), BrokenWorld> {
         self.ground.run(&self.place, faultload).await
     }
 
@@ -169,15 +169,16 @@ async fn open_project(
     else {
         unreachable!("asked for projects only");
     };
+    let (config, directory) = where_now(config, directory, moved, &context.directory());
     let given = ProjectArgs {
-        config: Some(moved.unwrap_or(config).to_owned()),
+        config: Some(config),
         scenario: match command.is_empty() {
             true => vec![replay.scenario.clone()],
             false => Vec::new(),
         },
         command: command.clone(),
     };
-    let project = Project::open_in(&given, context, directory)?;
+    let project = Project::open_in(&given, context, &directory)?;
     let scenario = &project.scenarios[0];
     let campaign = project.campaign(scenario, &SearchArgs::default(), None)?;
     let (world, _) = project.bring_up(scenario, 1, "replay").await?;
@@ -186,6 +187,32 @@ async fn open_project(
         oracles: campaign.oracles,
         hint: observe::HINT.to_owned(),
     })
+}
+
+/// Where the file of a finding is now, and where its test was typed: a project
+/// may have been moved, or the finding made on another machine. Then it is the
+/// file that was named, or the nearest.
+fn where_now(
+    config: &Path,
+    directory: &Path,
+    moved: Option<&Path>,
+    here: &Path,
+) -> (PathBuf, PathBuf) {
+    let then = directory.join(config);
+    let now = match moved {
+        Some(moved) => Some(here.join(moved)),
+        None if then.is_file() => None,
+        None => config::nearest(here),
+    };
+    let Some(now) = now else {
+        return (then, directory.to_owned());
+    };
+    let below = then
+        .parent()
+        .and_then(|root| directory.strip_prefix(root).ok());
+    let root = now.parent().unwrap_or(here);
+    let directory = root.join(below.unwrap_or(Path::new("")));
+    (now, directory)
 }
 
 impl World for Place {
@@ -225,5 +252,39 @@ impl Place {
             Place::Demo(_) => Ok(()),
             Place::Live(world) => world.stop().await,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn now(moved: Option<&str>, here: &str) -> (PathBuf, PathBuf) {
+        let config = Path::new("/nowhere/shop/murphy.toml");
+        let directory = Path::new("/nowhere/shop/tests");
+        where_now(config, directory, moved.map(Path::new), Path::new(here))
+    }
+
+    #[test]
+    fn a_project_that_was_moved_is_where_it_is_said_to_be() {
+        let there = ("/new/shop/murphy.toml".into(), "/new/shop/tests".into());
+        assert_eq!(now(Some("/new/shop/murphy.toml"), "/"), there);
+        assert_eq!(now(Some("shop/murphy.toml"), "/new"), there);
+    }
+
+    #[test]
+    fn a_project_that_was_moved_is_looked_for() {
+        let name = format!("murphy-moved-{}", std::process::id());
+        let root = std::env::temp_dir().join(name);
+        let below = root.join("tests/unit");
+        std::fs::create_dir_all(&below).unwrap();
+        let file = root.join("murphy.toml");
+        std::fs::write(&file, "").unwrap();
+        let there = (file, root.join("tests"));
+        assert_eq!(now(None, below.to_str().unwrap()), there);
+        std::fs::remove_dir_all(&root).unwrap();
+        let as_it_was = ("/nowhere/shop/murphy.toml", "/nowhere/shop/tests");
+        let as_it_was = (as_it_was.0.into(), as_it_was.1.into());
+        assert_eq!(now(None, "/nowhere"), as_it_was);
     }
 }

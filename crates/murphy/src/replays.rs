@@ -11,5 +11,5 @@ mod replayed;
 
 pub use error::ReplayError;
 pub use file::{Replay, System, write_files};
-pub use ground::Ground;
+pub use ground::{Ground, Held};
 pub use replayed::{Replayed, Word};

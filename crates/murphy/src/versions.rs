@@ -1,13 +1,16 @@
-//! Which version of a service it is: a digest of the files it is made of.
+//! Which version of a service or a test it is: a digest of what it is made of.
 //!
-//! Owns the choice of files. Services that Murphy starts are made of what is
-//! in their directory; what tools put there beside it does not count. A
-//! change that touches no file (an installed package, a database) is not seen.
+//! Owns the choice of files. Services that Murphy starts, and tests that are
+//! commands, are made of what is in their directory; what tools put there
+//! beside it does not count. A change that touches no file (an installed
+//! package, a database) is not seen.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use murphy_campaign::live::spec::ManagedSpec;
+use murphy_campaign::live::spec::{
+    CommandSpec, ManagedSpec, ScenarioKind, ScenarioSpec, ServiceSpec, Source, StepSpec, SystemSpec,
+};
 
 /// Directories that are made from others, or by us.
 const LEFT_OUT: [&str; 8] = [
@@ -30,12 +33,6 @@ const MOST: usize = 20_000;
 /// The version of a service that Murphy starts. Files that Murphy itself
 /// writes (`own`) are none of the service's, wherever they are.
 pub(crate) fn of(service: &ManagedSpec, own: &[PathBuf]) -> String {
-    let mut files = Vec::new();
-    collect(&service.directory, &mut files);
-    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let own: Vec<PathBuf> = own.iter().map(|path| absolute(path)).collect();
-    files.retain(|file| !own.contains(&absolute(file)));
-    files.sort();
     let mut hasher = blake3::Hasher::new();
     for word in &service.command {
         take(&mut hasher, word.as_bytes());
@@ -44,11 +41,100 @@ pub(crate) fn of(service: &ManagedSpec, own: &[PathBuf]) -> String {
         take(&mut hasher, name.as_bytes());
         take(&mut hasher, value.as_bytes());
     }
-    for file in &files {
-        let name = file.strip_prefix(&service.directory).unwrap_or(file);
-        take(&mut hasher, name.as_os_str().as_encoded_bytes());
-        take(&mut hasher, &content(file));
+    let is_own = Within::new(own);
+    take_files(&mut hasher, &service.directory, &|file| !is_own.has(file));
+    short(&hasher)
+}
+
+/// The version of a test, with the steps around it: what is written of it, and
+/// for commands the files where they are run. Files of services that have a
+/// directory of their own are not the test's.
+pub(crate) fn of_test(scenario: &ScenarioSpec, system: &SystemSpec, own: &[PathBuf]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    take(&mut hasher, format!("{:?}", scenario.timeout).as_bytes());
+    let mut commands: Vec<&CommandSpec> = Vec::new();
+    match &scenario.kind {
+        ScenarioKind::Command(command) => commands.push(command),
+        ScenarioKind::Requests(requests) => {
+            take(&mut hasher, format!("{requests:?}").as_bytes());
+        }
+        ScenarioKind::Function(_) => {}
     }
+    for steps in [&system.setup, &system.reset, &system.teardown] {
+        take(&mut hasher, &steps.len().to_le_bytes());
+        for step in steps {
+            match step {
+                StepSpec::Command(command) => commands.push(command),
+                StepSpec::Request(request) => {
+                    take(&mut hasher, format!("{request:?}").as_bytes());
+                }
+                StepSpec::Function(_) => {}
+            }
+        }
+    }
+    let is_own = Within::new(own);
+    let services = service_directories(system);
+    let mut seen: Vec<&Path> = Vec::new();
+    for command in commands {
+        take(&mut hasher, format!("{command:?}").as_bytes());
+        let directory = &*command.directory;
+        if seen.contains(&directory) {
+            continue;
+        }
+        seen.push(directory);
+        let below = services
+            .iter()
+            .filter(|it| !absolute(directory).starts_with(it));
+        let of_services = Within(below.cloned().collect());
+        take_files(&mut hasher, directory, &|file| {
+            !is_own.has(file) && !of_services.has(file)
+        });
+    }
+    short(&hasher)
+}
+
+fn service_directories(system: &SystemSpec) -> Vec<PathBuf> {
+    let services = system.services.iter();
+    let directory = |service: &ServiceSpec| match &service.source {
+        Source::Managed(managed) => Some(absolute(&managed.directory)),
+        Source::Running { .. } => None,
+    };
+    services.filter_map(directory).collect()
+}
+
+/// Files and directories that do not count.
+struct Within(Vec<PathBuf>);
+
+impl Within {
+    fn new(paths: &[PathBuf]) -> Self {
+        Within(paths.iter().map(|path| absolute(path)).collect())
+    }
+
+    fn has(&self, file: &Path) -> bool {
+        let file = absolute(file);
+        self.0.iter().any(|path| file.starts_with(path))
+    }
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    // Without the dots, which would make two of one.
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    path.components().collect()
+}
+
+fn take_files(hasher: &mut blake3::Hasher, directory: &Path, counts: &dyn Fn(&Path) -> bool) {
+    let mut files = Vec::new();
+    collect(directory, &mut files);
+    files.retain(|file| counts(file));
+    files.sort();
+    for file in &files {
+        let name = file.strip_prefix(directory).unwrap_or(file);
+        take(hasher, name.as_os_str().as_encoded_bytes());
+        take(hasher, &content(file));
+    }
+}
+
+fn short(hasher: &blake3::Hasher) -> String {
     hasher.finalize().to_hex()[..16].to_owned()
 }
 
@@ -87,6 +173,7 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use murphy_campaign::live::spec::Health;
     use std::collections::BTreeMap;
     use std::time::Duration;
 
@@ -113,6 +200,59 @@ mod tests {
         assert_ne!(one, empty);
         fs::write(directory.join("app.py"), "print(1)").unwrap();
         assert_ne!(of(&service, &own), one);
+        fs::remove_dir_all(&directory).unwrap();
+    }
+
+    /// A test in a directory, beside a service in one below it.
+    fn test_in(directory: &Path, words: &[&str]) -> (ScenarioSpec, SystemSpec) {
+        let command = CommandSpec {
+            command: words.iter().map(|word| (*word).to_owned()).collect(),
+            directory: directory.to_owned(),
+            environment: BTreeMap::new(),
+        };
+        let scenario = ScenarioSpec {
+            name: "command".to_owned(),
+            kind: ScenarioKind::Command(command),
+            timeout: Duration::from_secs(1),
+        };
+        let cart = ServiceSpec {
+            name: "cart".to_owned(),
+            source: Source::Managed(ManagedSpec {
+                directory: directory.join("./cart"),
+                ..ManagedSpec::default()
+            }),
+            listen: None,
+            proxied: true,
+            health: Health::default(),
+        };
+        let system = SystemSpec {
+            services: vec![cart],
+            ..SystemSpec::default()
+        };
+        (scenario, system)
+    }
+
+    #[test]
+    fn a_test_changes_with_its_words_and_files_but_not_with_services() {
+        let name = format!("murphy-versions-of-test-{}", std::process::id());
+        let directory = std::env::temp_dir().join(name);
+        fs::create_dir_all(directory.join("cart")).unwrap();
+        let of = |words: &[&str]| {
+            let (scenario, system) = test_in(&directory, words);
+            of_test(&scenario, &system, &[directory.join("own.xml")])
+        };
+        let first = of(&["pytest"]);
+        assert_ne!(of(&["pytest", "-q"]), first);
+        fs::write(directory.join("own.xml"), "").unwrap();
+        fs::write(directory.join("cart/app.py"), "print()").unwrap();
+        assert_eq!(of(&["pytest"]), first);
+        fs::write(directory.join("test_shop.py"), "assert True").unwrap();
+        assert_ne!(of(&["pytest"]), first);
+
+        let (scenario, mut system) = test_in(&directory, &["pytest"]);
+        let before = of_test(&scenario, &system, &[]);
+        system.reset.push(StepSpec::Command(CommandSpec::default()));
+        assert_ne!(of_test(&scenario, &system, &[]), before);
         fs::remove_dir_all(&directory).unwrap();
     }
 }

@@ -14,7 +14,7 @@ use support::{Done, Project, processes_in, runs, signal, wait_until};
 
 fn main() -> ExitCode {
     support::shop::serve_if_asked();
-    let tests: [(&str, fn()); 12] = [
+    let tests: [(&str, fn()); 13] = [
         ("one Ctrl-C finishes what runs and reports", one_ctrl_c),
         ("a second Ctrl-C stops at once", two_ctrl_c),
         ("SIGTERM is told apart", sigterm),
@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         ),
         ("nothing changed, nothing is run again", nothing_changed),
         ("what a changed service took part in is run again", changed),
+        ("verdicts of another test are not taken", another_test),
         ("known findings do not fail the build", baseline),
         ("a store that cannot be written says so", no_store),
         ("explanations come from the last campaign", explained),
@@ -224,6 +225,23 @@ fn changed() {
     project.write("shop/notes.txt", "another version");
     let again = project.run(&SINCE_LAST).exited(1);
     assert_eq!(again.remembered(), 0, "{}", again.stderr);
+}
+
+fn another_test() {
+    let project = Project::new();
+    project.run(&RUN).exited(1);
+    let config = fs::read_to_string(project.directory.join("murphy.toml")).unwrap();
+    let expected = "under_fault = [503]";
+    assert!(config.contains(expected));
+    let content = config.replace(expected, "under_fault = [500, 503]");
+    project.write("murphy.toml", &content);
+    let again = project.run(&SINCE_LAST);
+    assert!(
+        again.stderr.contains("the test has changed"),
+        "{}",
+        again.stderr
+    );
+    assert_eq!(again.remembered(), 0);
 }
 
 fn baseline() {

@@ -42,7 +42,7 @@ async fn play(
     let system = Reopened::of_replay(&replay, modes.join(","), config, context).await?;
     let done = system.run(faultload).await;
     let stopped = system.stop().await;
-    let (observed, said) = done?;
+    let (observed, held) = done?;
     stopped?;
-    Ok(Replayed::new(replay, observed, said)?)
+    Ok(Replayed::new(replay, observed, &held)?)
 }

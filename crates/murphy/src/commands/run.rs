@@ -71,7 +71,8 @@ fn one(
     reports: &Reports,
 ) -> Result<u8, Error> {
     let mut campaign = project.campaign(scenario, &args.search, Some(&args.campaign))?;
-    let mut kept = Kept::open(args, project, &campaign, &own_files(args, project, reports))?;
+    let own = own_files(args, project, reports);
+    let mut kept = Kept::open(args, project, scenario, &campaign, &own)?;
     let reports = reports.of_scenario(&scenario.name, project.scenarios.len() > 1);
     let (outcome, interrupted) = runtime::block_on(async {
         let up = project.bring_up(scenario, campaign.jobs, kept.name());

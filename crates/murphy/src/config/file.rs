@@ -100,7 +100,8 @@ pub(super) fn is_near(directory: &Path) -> bool {
     nearest(directory).is_some()
 }
 
-fn nearest(directory: &Path) -> Option<PathBuf> {
+/// The one in `directory`, or the first above it.
+pub(crate) fn nearest(directory: &Path) -> Option<PathBuf> {
     let mut above = directory.ancestors().map(|folder| folder.join(NAME));
     above.find(|path| path.is_file())
 }

@@ -23,7 +23,7 @@ use murphy_campaign::live::spec::{CommandSpec, ScenarioKind, ScenarioSpec, Syste
 use murphy_model::Mode;
 use murphy_search::{Filter, Reduction};
 
-pub(crate) use file::{File, NAME};
+pub(crate) use file::{File, NAME, nearest};
 pub(crate) use modes::ModeRules;
 pub(crate) use variables::Variables;
 

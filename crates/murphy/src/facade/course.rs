@@ -9,12 +9,11 @@ use murphy_campaign::live::{Correlation, LiveOptions, LiveWorld, Wanted};
 use murphy_campaign::store::{CampaignHead, Fingerprint, Recorder, Store};
 use murphy_campaign::{Event, Memory, Outcome, Refused, Settings, Sink, Stopping, World};
 use murphy_model::{Faultload, Identity, Observed};
-use murphy_oracle::Oracle;
 
 use super::state::State;
 use super::{Campaign, Error, Report, Step, services, steps, why_solo};
 use crate::Subject;
-use crate::replays::{Ground, Replay, Replayed, System};
+use crate::replays::{Ground, Held, Replay, Replayed, System};
 
 impl Campaign {
     /// Runs the campaign to its end. What the services do wrong is in the
@@ -76,9 +75,9 @@ impl Campaign {
         let (world, _) = self.bring_up(&state).await?;
         let played = play(&world, identity, settings.oracles, &faultload).await;
         let stopped = world.stop().await;
-        let (observed, said) = played?;
+        let (observed, held) = played?;
         stopped.map_err(Error::Broken)?;
-        Ok(Replayed::new(replay, observed, said)?)
+        Ok(Replayed::new(replay, observed, &held)?)
     }
 
     fn find_replay(&self, what: &str) -> Result<Replay, Error> {
@@ -118,6 +117,9 @@ impl Campaign {
 
     fn notes(&self, outcome: &Outcome, correlation: &Correlation) -> Vec<String> {
         let mut notes = Vec::new();
+        if self.jobs > self.jobs_at_once() {
+            notes.push("there are `reset` steps, which executions side by side would do to each other: one ran at a time, whatever `jobs` says".to_owned());
+        }
         if let Some(why) = why_solo(correlation) {
             let fewer = match self.jobs {
                 1 => "",
@@ -167,7 +169,7 @@ impl Campaign {
             // With a single worker what comes to a service's own proxy without
             // context is taken for the test's. A function has its entries, so
             // here it is a service's, whose context was lost.
-            workers: self.jobs.max(2),
+            workers: self.jobs_at_once().max(2),
             proxy,
             state: state.path().to_owned(),
             wired: Some(Arc::new(move |urls| proxied.set(urls))),
@@ -199,7 +201,7 @@ async fn play(
     identity: Identity,
     oracles: murphy_oracle::Settings,
     faultload: &Faultload,
-) -> Result<(Observed, Vec<(Oracle, String)>), Error> {
+) -> Result<(Observed, Vec<Held>), Error> {
     let ground = Ground::find(world, identity, oracles).await;
     let ground = ground.map_err(Error::Broken)?.map_err(|unfit| {
         Error::Refused(Refused::Fails {

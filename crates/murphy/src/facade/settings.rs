@@ -37,13 +37,21 @@ impl Campaign {
             modes: modes::mode_names(&rules),
             options,
             seed: self.seed,
-            jobs: self.jobs,
+            jobs: self.jobs_at_once(),
             max_time: self.max_time,
             audit: None,
             references: self.references,
             identity: IdentityChoice::Auto(Identity::default(), MayLeaveOut::ANYTHING),
             oracles: self.oracle_settings()?,
         })
+    }
+
+    /// State that is reset for one execution must not be reset under another.
+    pub(super) fn jobs_at_once(&self) -> u32 {
+        match self.reset.is_empty() {
+            true => self.jobs,
+            false => self.jobs.min(1),
+        }
     }
 
     /// What a strategy cannot do is refused, not left undone.

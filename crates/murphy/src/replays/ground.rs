@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use murphy_campaign::{BrokenWorld, World, redacted};
-use murphy_model::{Faultload, Identity, Observed, Verdict};
+use murphy_model::{Faultload, Identity, Observed, Severity, Verdict};
 use murphy_oracle::{Oracle, Reference, Settings, judge};
 
 /// What is known of a system without faults, and how to judge it with some.
@@ -11,6 +11,16 @@ pub struct Ground {
     identity: Arc<Identity>,
     reference: Reference,
     oracles: Settings,
+}
+
+/// What is held against an execution.
+pub struct Held {
+    /// By whom.
+    pub oracle: Oracle,
+    /// How much it counts.
+    pub severity: Severity,
+    /// What it is.
+    pub complaint: String,
 }
 
 /// A test that fails without faults.
@@ -44,17 +54,23 @@ impl Ground {
         })
     }
 
-    /// Runs the scenario once under these faults; what was seen, and what
-    /// which oracle holds against it.
+    /// Runs the scenario once under these faults; what was seen, and what is
+    /// held against it.
     pub async fn run(
         &self,
         world: &impl World,
         faultload: &Faultload,
-    ) -> Result<(Observed, Vec<(Oracle, String)>), BrokenWorld> {
+    ) -> Result<(Observed, Vec<Held>), BrokenWorld> {
         let observed = redacted(world.run(0, faultload, &self.identity).await?);
         let complaints = judge(&observed, &self.reference, &self.oracles);
-        let said = complaints.into_iter();
-        let said = said.map(|(oracle, _, complaint)| (oracle, complaint.summary));
-        Ok((observed, said.collect()))
+        let held = complaints
+            .into_iter()
+            .map(|(oracle, severity, complaint)| Held {
+                oracle,
+                severity,
+                complaint: complaint.summary,
+            });
+        let held = held.collect();
+        Ok((observed, held))
     }
 }

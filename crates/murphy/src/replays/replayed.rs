@@ -3,11 +3,11 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use murphy_model::{Observed, Trace, Verdict};
+use murphy_model::{Observed, Severity, Trace, Verdict};
 use murphy_oracle::Oracle;
 use murphy_report::terminal;
 
-use super::{Replay, ReplayError};
+use super::{Held, Replay, ReplayError};
 
 /// A finding that was replayed. Written as the text that the command line
 /// shows, without colours.
@@ -36,17 +36,11 @@ pub enum Word {
 }
 
 impl Replayed {
-    /// What became of it, by what was seen and what oracles hold against that.
+    /// What became of it, by what was seen and what is held against that.
     #[doc(hidden)]
-    pub fn new(
-        replay: Replay,
-        observed: Observed,
-        said: Vec<(Oracle, String)>,
-    ) -> Result<Self, ReplayError> {
-        let oracle = replay.oracle()?;
-        let same = said.into_iter().find(|(spoke, _)| *spoke == oracle);
-        let word = match same {
-            Some((_, complaint)) => Word::Failed { complaint },
+    pub fn new(replay: Replay, observed: Observed, held: &[Held]) -> Result<Self, ReplayError> {
+        let word = match complaint(replay.oracle()?, held) {
+            Some(complaint) => Word::Failed { complaint },
             None => without_complaint(&observed),
         };
         Ok(Replayed {
@@ -108,6 +102,24 @@ impl Replayed {
     }
 }
 
+/// What is still wrong: what was found, or something else that fails. That
+/// faults had nothing to strike is no failure here, but a word of its own.
+fn complaint(found_by: Oracle, held: &[Held]) -> Option<String> {
+    let same = held.iter().find(|one| one.oracle == found_by);
+    if let Some(same) = same {
+        return Some(same.complaint.clone());
+    }
+    let fails = |one: &&Held| one.severity == Severity::Fail && one.oracle != Oracle::NotExercised;
+    let other = held.iter().find(fails)?;
+    let Held {
+        oracle, complaint, ..
+    } = other;
+    Some(format!(
+        "not as it was found, but by the oracle {}: {complaint}",
+        oracle.name()
+    ))
+}
+
 fn without_complaint(observed: &Observed) -> Word {
     let execution = &observed.execution;
     if let Verdict::NotExercised { missing } = &execution.verdict {
@@ -134,5 +146,33 @@ impl fmt::Display for Replayed {
         self.write(&mut text).map_err(|_| fmt::Error)?;
         let text = String::from_utf8_lossy(&text);
         f.write_str(&anstream::adapter::strip_str(&text).to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn held(oracle: Oracle, severity: Severity) -> Held {
+        Held {
+            oracle,
+            severity,
+            complaint: "no".to_owned(),
+        }
+    }
+
+    #[test]
+    fn what_fails_in_another_way_is_not_fixed() {
+        let found_by = Oracle::Scenario;
+        let word = |held: &[Held]| complaint(found_by, held);
+        assert_eq!(word(&[]), None);
+        let same = held(Oracle::Scenario, Severity::Warn);
+        assert_eq!(word(&[same]).as_deref(), Some("no"));
+        let other = held(Oracle::NoCause, Severity::Fail);
+        let said = word(&[other]).unwrap();
+        assert!(said.contains("the oracle no-cause: no"), "{said}");
+        let warning = held(Oracle::NoCause, Severity::Warn);
+        let missed = held(Oracle::NotExercised, Severity::Fail);
+        assert_eq!(word(&[warning, missed]), None);
     }
 }

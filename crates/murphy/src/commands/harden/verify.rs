@@ -197,8 +197,8 @@ impl Seen {
         system: &Reopened,
     ) -> Result<&BTreeSet<String>, Error> {
         if !self.0.contains_key(faultload) {
-            let (_, said) = system.run(faultload).await?;
-            let names = said.iter().map(|(oracle, _)| oracle.name().to_owned());
+            let (_, held) = system.run(faultload).await?;
+            let names = held.iter().map(|one| one.oracle.name().to_owned());
             self.0.insert(faultload.clone(), names.collect());
         }
         Ok(&self.0[faultload])
