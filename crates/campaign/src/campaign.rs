@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, try_join_all};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use murphy_model::{
     Certificate, Faultload, Finding, Identity, Incomplete, Observed, Point, Verdict,
@@ -219,9 +219,7 @@ impl<'r, W: World> Run<'r, W> {
         mut stopping: Stopping,
     ) -> Result<Certificate, Failed> {
         let world = self.world;
-        let mut free: Vec<u32> = (0..self.settings.jobs.min(world.workers()).max(1))
-            .rev()
-            .collect();
+        let mut free: Vec<u32> = (0..workers(world, self.settings)).rev().collect();
         let mut running: FuturesUnordered<Running<'r>> = FuturesUnordered::new();
         let deadline = self.settings.max_time.map(|most| began + most);
         let mut stopped = false;
@@ -240,7 +238,11 @@ impl<'r, W: World> Run<'r, W> {
                         None => running.push(start(world, worker, ticket, faultload, identity)),
                     },
                     Step::Done(certificate) => {
-                        return self.audited(*certificate, identity).await;
+                        let until = Until {
+                            deadline,
+                            stopping: &stopping,
+                        };
+                        return self.audited(*certificate, identity, until).await;
                     }
                     Step::Wait => {
                         free.push(worker);
@@ -300,19 +302,35 @@ impl<'r, W: World> Run<'r, W> {
     }
 
     /// Runs a sample of what was skipped and compares it with what was
-    /// predicted, if that was asked for.
+    /// predicted, if that was asked for. What went otherwise is judged: it may
+    /// be a bug that the search has missed.
     async fn audited(
         &mut self,
         mut certificate: Certificate,
         identity: &Arc<Identity>,
+        until: Until<'_>,
     ) -> Result<Certificate, Failed> {
         let (Some(most), Searcher::Tree(tree)) = (self.settings.audit, &self.searcher) else {
             return Ok(certificate);
         };
+        let world = self.world;
+        let judge = &mut self.judged.as_mut().expect("after the reference").judge;
         let mut sample = Sample::draw(tree, most, self.settings.seed);
-        while let Some(faultload) = sample.next() {
-            let observed = self.world.run(0, faultload, identity).await?;
-            sample.compare(&observed.execution);
+        let mut number = certificate.explored;
+        while !until.is_over() {
+            let batch = sample.upcoming(workers(world, self.settings) as usize);
+            if batch.is_empty() {
+                break;
+            }
+            let runs = (0..).zip(&batch);
+            let runs = runs.map(|(worker, faultload)| world.run(worker, faultload, identity));
+            for observed in try_join_all(runs).await? {
+                let observed = redacted(observed);
+                if !sample.compare(&observed.execution) {
+                    number += 1;
+                    judge.judge(number, observed);
+                }
+            }
         }
         let result = sample.result();
         if result.agreed < result.sampled {
@@ -352,6 +370,23 @@ impl<'r, W: World> Run<'r, W> {
             profile,
             searcher: self.searcher,
         }
+    }
+}
+
+/// How many executions run at once.
+fn workers(world: &impl World, settings: &Settings) -> u32 {
+    settings.jobs.min(world.workers()).max(1)
+}
+
+/// When nothing more is to be begun.
+struct Until<'u> {
+    deadline: Option<Instant>,
+    stopping: &'u Stopping,
+}
+
+impl Until<'_> {
+    fn is_over(&self) -> bool {
+        self.stopping.hurry() > Hurry::None || self.deadline.is_some_and(|at| at <= Instant::now())
     }
 }
 

@@ -55,7 +55,8 @@ impl Judge {
         }
     }
 
-    fn judge(&mut self, number: usize, mut observed: Observed) {
+    /// Judges an execution that is to be number so many.
+    pub(crate) fn judge(&mut self, number: usize, mut observed: Observed) {
         if self.only_struck {
             observed.execution = struck_only(observed.execution);
         }

@@ -50,16 +50,26 @@ impl<'t> Sample<'t> {
         self.waiting.front().map(|(faultload, _)| faultload)
     }
 
-    /// Compares the execution of the next faultload with what was predicted.
-    pub fn compare(&mut self, execution: &Execution) {
+    /// The same, several that may be run at once; their executions are to be
+    /// given to [`compare`](Self::compare) in this order.
+    pub fn upcoming(&self, most: usize) -> Vec<Faultload> {
+        let next = self.waiting.iter().take(most);
+        next.map(|(faultload, _)| faultload.clone()).collect()
+    }
+
+    /// Compares the execution of the next faultload with what was predicted;
+    /// whether it went so.
+    pub fn compare(&mut self, execution: &Execution) -> bool {
         let Some((faultload, prediction)) = self.waiting.pop_front() else {
-            return;
+            return true;
         };
         self.audit.sampled += 1;
-        match went_as(&prediction, execution, self.tree) {
+        let agreed = went_as(&prediction, execution, self.tree);
+        match agreed {
             true => self.audit.agreed += 1,
             false => self.audit.disagreed.push(faultload.to_string()),
         }
+        agreed
     }
 
     /// How it went.
