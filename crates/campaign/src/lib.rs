@@ -11,6 +11,7 @@
 pub mod baseline;
 mod campaign;
 pub mod codec;
+mod directory;
 mod event;
 mod judge;
 pub mod live;

@@ -377,6 +377,28 @@ async fn steps_run_around_executions_without_faults() {
     assert_eq!(steps, "setup\nreset\nreset\nteardown\n");
 }
 
+/// Dropped, as a signal would, or never quite there: what the set-up made is
+/// taken away all the same, while its services are still there.
+#[tokio::test]
+async fn what_was_set_up_is_torn_down_whatever_the_end() {
+    let folder = Folder::new();
+    let file = folder.path().join("steps");
+    let note = |word: &str| StepSpec::Command(shell(&format!("echo {word} >> {}", file.display())));
+    let reached = StepSpec::Request(Box::new(request("shop", "/buy")));
+    let mut system = shop(FORWARDED);
+    system.setup = vec![note("setup")];
+    system.teardown = vec![reached, note("teardown")];
+    let world = start(system.clone(), buys(), &folder).await.unwrap();
+    drop(world);
+    let steps = || std::fs::read_to_string(&file).unwrap();
+    assert_eq!(steps(), "setup\nteardown\n");
+
+    system.setup.push(StepSpec::Command(shell("exit 4")));
+    let error = start(system, buys(), &folder).await.err().unwrap();
+    assert!(error.message.contains("setup step 2"), "{error}");
+    assert_eq!(steps(), "setup\nteardown\nsetup\nteardown\n");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_step_starts_lives_as_long_as_the_world() {
     let folder = Folder::new();

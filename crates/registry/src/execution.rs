@@ -140,10 +140,7 @@ impl Execution {
         loop {
             let changed = self.changed.notified();
             let now = Instant::now();
-            let quiet_at = {
-                let calls = self.calls();
-                (calls.unfinished == 0).then_some(calls.last_event + grace)
-            };
+            let quiet_at = self.quiet_at(grace);
             if quiet_at.is_some_and(|at| at <= now) {
                 return true;
             }
@@ -154,6 +151,16 @@ impl Execution {
             // Woken early or not, the loop looks again.
             let _ = tokio::time::timeout_at(until, changed).await;
         }
+    }
+
+    pub(crate) fn is_quiet(&self, grace: Duration) -> bool {
+        self.quiet_at(grace).is_some_and(|at| at <= Instant::now())
+    }
+
+    /// From when on it is quiet, if nothing happens until then.
+    fn quiet_at(&self, grace: Duration) -> Option<Instant> {
+        let calls = self.calls();
+        (calls.unfinished == 0).then_some(calls.last_event + grace)
     }
 
     /// Nothing more will be reported: nobody need wait for it.

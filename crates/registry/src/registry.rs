@@ -176,6 +176,13 @@ impl Registry {
         Ok(execution.recorded(quiet))
     }
 
+    /// Whether nothing has happened in an execution for this long, and nothing
+    /// is in flight; also if there is no such execution.
+    pub fn is_quiet(&self, id: ExecutionId, grace: Duration) -> bool {
+        let execution = self.execution(id);
+        execution.map_or(true, |execution| execution.is_quiet(grace))
+    }
+
     /// Forgets an execution; its later calls are nobody's. Ending one twice is
     /// no error.
     pub fn end(&self, id: ExecutionId) {

@@ -19,9 +19,16 @@ use crate::BrokenWorld;
 /// out: longer than anything that is merely scheduled.
 const TRYING: Duration = Duration::from_millis(100);
 
-/// Enough for what a scenario's last answer overtook, where nothing ever came
-/// later.
+/// Where nothing ever came later, this is enough for what a scenario's last
+/// answer overtook.
 const USUAL: Duration = Duration::from_millis(2);
+
+/// What is overtaken is underway on a hop or two. How long these take is told
+/// by the scenario, which is a good many: this share of it is enough, too.
+const SHARE: u32 = 8;
+
+/// Less than this is not waited for with any certainty.
+const LEAST: Duration = Duration::from_micros(50);
 
 /// Calls that came late once may come later another time.
 const SAFETY: u32 = 3;
@@ -36,6 +43,18 @@ pub struct Correlation {
     pub lost: Vec<Point>,
     /// How long after the scenario's end the last call arrived, if any did.
     pub late: Option<Duration>,
+    /// How long the scenario took.
+    pub took: Duration,
+}
+
+impl Correlation {
+    /// How long an execution is waited for after its scenario has ended.
+    fn grace(&self) -> Duration {
+        match self.late {
+            Some(late) => late * SAFETY,
+            None => (self.took / SHARE).clamp(LEAST, USUAL),
+        }
+    }
 }
 
 /// What is left to be found out.
@@ -76,8 +95,7 @@ impl LiveWorld {
             world.stop().await?;
             world = LiveWorld::start(system, scenario, alone(options)).await?;
         }
-        let late = found.late.map_or(USUAL, |late| late * SAFETY);
-        world.options.grace = wanted.grace.unwrap_or(late);
+        world.options.grace = wanted.grace.unwrap_or_else(|| found.grace());
         Ok((world, found))
     }
 
@@ -89,11 +107,14 @@ impl LiveWorld {
         let as_started = self.look(self.options.solo).await?;
         let mut found = Correlation {
             late: late(&as_started),
+            took: as_started.took,
             ..Correlation::default()
         };
         if !is_settled && self.registry.live() == 0 {
             let everything = self.look(true).await?;
             found.late = found.late.max(late(&everything));
+            // The first pays for connections, too.
+            found.took = found.took.min(everything.took);
             found.lost = lost(&as_started, &everything);
             if !found.lost.is_empty() && !self.is_always(&everything).await? {
                 found.lost.clear();

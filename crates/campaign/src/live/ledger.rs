@@ -24,6 +24,8 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 
+use crate::directory;
+
 /// The variable that marks every process with its owner.
 pub const MARK: &str = "MURPHY_OWNER";
 
@@ -118,6 +120,10 @@ impl Ledger {
                 groups: Vec::new(),
             },
         };
+        directory::make(state).map_err(|source| LedgerError {
+            path: ledger.path.clone(),
+            source,
+        })?;
         ledger.write()?;
         Ok(ledger)
     }

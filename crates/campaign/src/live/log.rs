@@ -9,6 +9,8 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 
+use murphy_report::redact;
+
 /// How much of a service's log is kept in memory: some thousands of lines.
 pub(super) const KEPT: usize = 256 * 1024;
 
@@ -26,8 +28,18 @@ struct Inner {
     bytes: Vec<u8>,
     /// How many bytes were printed in all.
     printed: u64,
-    file: Option<File>,
+    file: Option<OnDisk>,
 }
+
+/// The log on disk, line by line, without the secrets that are in it.
+struct OnDisk {
+    file: File,
+    /// What is not a whole line yet.
+    line: Vec<u8>,
+}
+
+/// A line longer than this is written in parts.
+const LONGEST_LINE: usize = 64 * 1024;
 
 impl Log {
     /// A log of which the last `kept` bytes are kept.
@@ -48,7 +60,10 @@ impl Log {
             std::fs::create_dir_all(folder)?;
         }
         let log = Log::new(kept);
-        log.inner().file = Some(File::create(path)?);
+        log.inner().file = Some(OnDisk {
+            file: File::create(path)?,
+            line: Vec::new(),
+        });
         Ok(log)
     }
 
@@ -100,13 +115,47 @@ impl Log {
 impl Inner {
     /// A full disk must not stop a campaign: the log in memory goes on.
     fn write_to_file(&mut self, bytes: &[u8]) {
-        let Some(file) = &mut self.file else { return };
-        if file.write_all(bytes).is_err() {
-            self.file = None;
-        } else if self.printed + bytes.len() as u64 > ON_DISK {
-            let _ = file.write_all(b"\n[the log goes on, but no more of it is written here]\n");
+        let Some(on_disk) = &mut self.file else {
+            return;
+        };
+        let written = on_disk.write(bytes);
+        let full = self.printed + bytes.len() as u64 > ON_DISK;
+        if full {
+            on_disk.flush();
+            let end = b"\n[the log goes on, but no more of it is written here]\n";
+            let _ = on_disk.file.write_all(end);
+        }
+        if full || written.is_err() {
             self.file = None;
         }
+    }
+}
+
+impl OnDisk {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.line.extend_from_slice(bytes);
+        let end = self.line.iter().rposition(|byte| *byte == b'\n');
+        let whole = match end {
+            Some(end) => end + 1,
+            None if self.line.len() > LONGEST_LINE => self.line.len(),
+            None => return Ok(()),
+        };
+        let lines: Vec<u8> = self.line.drain(..whole).collect();
+        let lines = String::from_utf8_lossy(&lines);
+        self.file.write_all(redact::text(&lines).as_bytes())
+    }
+
+    /// Writes what is no whole line.
+    fn flush(&mut self) {
+        let rest = std::mem::take(&mut self.line);
+        let rest = String::from_utf8_lossy(&rest);
+        let _ = self.file.write_all(redact::text(&rest).as_bytes());
+    }
+}
+
+impl Drop for OnDisk {
+    fn drop(&mut self) {
+        self.flush();
     }
 }
 
@@ -122,6 +171,22 @@ fn text(bytes: &[u8], cut: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn secrets_do_not_reach_the_disk_however_they_are_printed() {
+        let name = format!("murphy-log-{}.log", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let log = Log::with_file(KEPT, &path).unwrap();
+        log.write(b"up\npass");
+        log.write(b"word=hunter2\nand so");
+        assert!(log.text().contains("hunter2"), "whoever looks now sees it");
+        drop(log);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with("up\npassword="), "{text}");
+        assert!(text.ends_with("\nand so"), "{text}");
+        assert!(!text.contains("hunter2"), "{text}");
+        std::fs::remove_file(&path).unwrap();
+    }
 
     #[test]
     fn the_end_is_kept_and_positions_stay_valid() {

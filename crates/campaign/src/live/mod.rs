@@ -19,6 +19,7 @@ mod scenario;
 mod services;
 pub mod spec;
 mod steps;
+mod teardown;
 pub mod template;
 mod wiring;
 
@@ -41,6 +42,7 @@ use self::scenario::{About, Scenario};
 use self::services::{Failure, Services};
 use self::spec::{ScenarioKind, ScenarioSpec, Session, SystemSpec};
 use self::steps::Steps;
+use self::teardown::Teardown;
 use self::wiring::Wiring;
 use crate::{BrokenWorld, World};
 
@@ -54,6 +56,9 @@ const TRIES: usize = 4;
 
 /// How much of what a test prints is kept, from its end.
 const OUTPUT: usize = 64 * 1024;
+
+/// The shortest time that a timer can wait for.
+const TICK: Duration = Duration::from_millis(1);
 
 /// How long what services printed may take to reach us. Only failing
 /// executions wait for it.
@@ -114,12 +119,15 @@ impl Default for LiveOptions {
 }
 
 /// A system on real sockets with Murphy around it. [`LiveWorld::stop`] ends it
-/// in good order; dropping it ends it at once. Neither leaves a process or a
+/// in good order; dropping it ends it at once, but for the commands and
+/// requests of the teardown, for which it waits. Neither leaves a process or a
 /// bound port behind.
 pub struct LiveWorld {
     scenario: Scenario,
     reset: Steps,
     teardown: Steps,
+    // While the services are there.
+    owed: Teardown,
     control: Control,
     // Before the services, so that nobody calls one that is not there.
     wiring: Wiring,
@@ -167,6 +175,7 @@ impl LiveWorld {
         let setup = Steps::prepare("setup", &system.setup, direct, &mark).await?;
         let reset = Steps::prepare("reset", &system.reset, direct, &mark).await?;
         let teardown = Steps::prepare("teardown", &system.teardown, direct, &mark).await?;
+        let owed = Teardown::owed(&system.teardown, direct, &mark);
         setup.run().await?;
         let control = Control::start(registry.clone()).await;
         let control = control.map_err(|error| {
@@ -178,6 +187,7 @@ impl LiveWorld {
             scenario: Scenario::prepare(&scenario, &wiring, options.workers, &mark).await?,
             reset,
             teardown,
+            owed,
             control,
             wiring,
             services,
@@ -226,12 +236,13 @@ impl LiveWorld {
     }
 
     /// Runs the teardown, then stops everything, whatever came of it.
-    pub async fn stop(self) -> Result<(), BrokenWorld> {
+    pub async fn stop(mut self) -> Result<(), BrokenWorld> {
         let revived = self.services.revive(&self.wiring).await;
         let torn_down = match revived {
             Ok(()) => self.teardown.run().await,
             Err(error) => Err(error),
         };
+        self.owed.let_off();
         drop(self.scenario);
         self.services.stop().await;
         drop(self.wiring);
@@ -334,6 +345,7 @@ impl LiveWorld {
             Ok(_) => (grace, self.options.patience),
             Err(_) => (Duration::ZERO, Duration::ZERO),
         };
+        self.stay_awake_for(begun.id, grace).await;
         let recorded = self.registry.collect_within(begun.id, grace, patience);
         let recorded = recorded.await.map_err(|_| {
             broken("an execution was forgotten before it could be collected")
@@ -342,6 +354,20 @@ impl LiveWorld {
         run.end().await;
         let word = word.unwrap_or_else(|_| Err(format!("did not end within {:?}", self.timeout)));
         Ok((word, recorded, took))
+    }
+
+    /// Waits for an execution to be quiet, for a tick of the clock at most: a
+    /// timer would take that for any shorter time. Where several run at once,
+    /// others use it.
+    async fn stay_awake_for(&self, id: ExecutionId, grace: Duration) {
+        if grace >= TICK || self.options.workers > 1 {
+            return;
+        }
+        let began = Instant::now();
+        while began.elapsed() < TICK && !self.registry.is_quiet(id, grace) {
+            std::thread::yield_now();
+            tokio::task::yield_now().await;
+        }
     }
 
     /// What the test printed and, where it failed, the services with it.

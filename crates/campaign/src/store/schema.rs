@@ -3,13 +3,13 @@
 //! Owns opening: every connection is set up alike, and a file of an earlier
 //! version is brought up to date. Meant to be looked into with `sqlite3`.
 
-use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::StoreError;
+use crate::directory;
 
 /// Transactions take milliseconds; who waits longer than this for another
 /// process waits in vain.
@@ -75,14 +75,9 @@ CREATE INDEX finding_by_id ON finding (id);
 /// The version of files written here.
 const VERSION: i64 = MIGRATIONS.len() as i64;
 
-/// Makes the directory of a store, closed to version control.
+/// Makes the directory of a store.
 pub(super) fn make_directory(directory: &Path, file: &Path) -> Result<(), StoreError> {
-    if directory.is_dir() {
-        return Ok(());
-    }
-    let made =
-        fs::create_dir_all(directory).and_then(|()| fs::write(directory.join(".gitignore"), "*\n"));
-    made.map_err(|error| StoreError::NotWritable {
+    directory::make(directory).map_err(|error| StoreError::NotWritable {
         path: file.to_owned(),
         reason: error.to_string(),
     })

@@ -7,6 +7,7 @@ use murphy_campaign::live::spec::ScenarioSpec;
 use murphy_campaign::since::{self, Past, Versions};
 use murphy_campaign::{Memory, Ndjson, Outcome, Settings as Campaign, Sink, World};
 use murphy_model::Observed;
+use murphy_report::redact;
 use murphy_report::shell::quoted;
 
 use crate::args::{Format, RunArgs};
@@ -215,7 +216,8 @@ fn explain_command(args: &RunArgs) -> String {
 fn about(scenario: &ScenarioSpec) -> String {
     use murphy_campaign::live::spec::{RequestCall, ScenarioKind};
     match &scenario.kind {
-        ScenarioKind::Command(command) => command.command.join(" "),
+        // It is printed; what it was typed with may be secret.
+        ScenarioKind::Command(command) => redact::owned(&command.command.join(" ")),
         ScenarioKind::Requests(requests) => {
             let text = |request: &murphy_campaign::live::spec::RequestSpec| match &request.call {
                 RequestCall::Http { method, target, .. } => {
