@@ -4,7 +4,7 @@
 //! the whole system and is asked for one service only.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -39,6 +39,17 @@ impl Services {
     pub fn addresses(&self) -> impl Iterator<Item = (&'static str, SocketAddr)> + '_ {
         let processes = self.processes.iter();
         processes.map(|(name, process)| (*name, process.doors))
+    }
+
+    /// An address for each on which nobody listens.
+    pub fn free_addresses(&self) -> Result<BTreeMap<&'static str, SocketAddr>> {
+        // All are taken before any is given back, so that they differ.
+        let take = |(name, _)| Ok((name, TcpListener::bind("127.0.0.1:0")?));
+        let taken: Vec<(&'static str, TcpListener)> =
+            self.addresses().map(take).collect::<Result<_>>()?;
+        let address =
+            |(name, taken): &(&'static str, TcpListener)| Ok((*name, taken.local_addr()?));
+        taken.iter().map(address).collect()
     }
 
     /// Makes them call each other elsewhere, as their environment would tell

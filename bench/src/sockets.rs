@@ -1,17 +1,18 @@
 //! Campaigns over real sockets, as the command line runs them, for benches.
 
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use murphy::campaign::live::spec::{
     Expectations, Health, RequestCall, RequestSpec, ScenarioKind, ScenarioSpec, ServiceSpec,
     Source, SystemSpec,
 };
-use murphy::campaign::live::{LiveOptions, LiveWorld};
+use murphy::campaign::live::{LiveOptions, LiveWorld, Wanted};
+use murphy::campaign::store::{CampaignHead, Fingerprint, Store};
 use murphy::campaign::{
-    Event, IdentityChoice, Memory, Outcome, REFERENCES, Settings as CampaignSettings, Sink,
-    Stopping, StrategyKind, World, run,
+    Event, IdentityChoice, MayLeaveOut, Memory, Outcome, REFERENCES, Settings as CampaignSettings,
+    Sink, Stopping, StrategyKind, World, run,
 };
 use murphy::demo::OnSockets;
 use murphy_corpus::sockets::{Options as StageOptions, Stage};
@@ -62,19 +63,25 @@ impl Campaign {
         };
         let stage = Stage::new(self.app, self.settings, stage).await;
         let world = OnSockets::new(stage.expect("loopback ports are free"), workers);
-        finish(&world, &settings).await
+        finish(&world, &settings, &mut Nobody).await
     }
 
     /// Runs it as `murphy run` does on a user's system: the services run
-    /// already, and the test is a declared request.
+    /// already, the test is a declared request, how long to wait for late calls
+    /// and how to tell calls apart is found out, and everything is kept.
     pub async fn run_declared(self, request: Declared, services: &mut Services) -> Result<Outcome> {
-        let settings = self.campaign_settings();
-        let service = |(name, address): (&str, SocketAddr)| ServiceSpec {
+        let settings = CampaignSettings {
+            identity: IdentityChoice::Auto(self.identity.clone(), MayLeaveOut::ANYTHING),
+            ..self.campaign_settings()
+        };
+        let listens = services.free_addresses()?;
+        services.reroute(|name| listens.get(name).copied()).await?;
+        let service = |(name, address): (&'static str, SocketAddr)| ServiceSpec {
             name: name.to_owned(),
             source: Source::Running {
                 upstream: address.to_string(),
             },
-            listen: None,
+            listen: listens.get(name).copied(),
             proxied: true,
             health: Health::default(),
         };
@@ -86,16 +93,18 @@ impl Campaign {
         let options = LiveOptions {
             workers: self.jobs,
             state: folder.clone(),
-            grace: Duration::ZERO,
             ..LiveOptions::default()
         };
-        let world = LiveWorld::start(system, request.scenario(), options).await;
-        let world = world.expect("the services are up");
-        services
-            .reroute(|name| world.proxied(name)?.parse().ok())
-            .await?;
-        let outcome = finish(&world, &settings).await;
+        let started =
+            LiveWorld::start_correlated(system, request.scenario(), options, Wanted::default());
+        let (world, correlation) = started.await.expect("the services are up");
+        ensure!(!correlation.solo, "the services hand on context");
+        let store = Store::open(&folder)?;
+        let mut recorder = store.begin(&head(&settings))?;
+        let outcome = finish(&world, &settings, &mut recorder).await;
         world.stop().await.expect("nothing to tear down");
+        drop(recorder);
+        ensure!(store.trouble().is_none(), "everything was kept");
         services.reroute(|_| None).await?;
         let _ = std::fs::remove_dir_all(folder);
         Ok(outcome)
@@ -118,9 +127,22 @@ impl Campaign {
     }
 }
 
-async fn finish(world: &impl World, settings: &CampaignSettings) -> Outcome {
+fn head(settings: &CampaignSettings) -> CampaignHead {
+    CampaignHead {
+        scenario: settings.scenario.clone(),
+        strategy: settings.strategy.name().to_owned(),
+        modes: settings.modes.clone(),
+        seed: settings.seed,
+        jobs: settings.jobs,
+        fingerprint: Fingerprint::of(["bench", &settings.scenario]),
+        settings: "{}".to_owned(),
+        begun: SystemTime::now(),
+    }
+}
+
+async fn finish(world: &impl World, settings: &CampaignSettings, sink: &mut dyn Sink) -> Outcome {
     let memory = Memory::default();
-    let outcome = run(world, settings, memory, &mut Nobody, Stopping::never()).await;
+    let outcome = run(world, settings, memory, sink, Stopping::never()).await;
     outcome.unwrap_or_else(|failed| panic!("{}: {failed:?}", settings.scenario))
 }
 

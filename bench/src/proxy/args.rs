@@ -14,8 +14,9 @@ use super::subject::{Family, Kind};
 
 /// Measure what a request costs through Murphy's proxy and through others.
 ///
-/// All proxies stand in front of the same upstream, get the same load from h2load and the same
-/// number of threads, in rounds that visit each in turn. What is missing (nginx, HAProxy, h2load,
+/// All proxies stand in front of the same upstream, get the same requests from h2load (as an
+/// instrumented service sends them, with traceparent and tracestate) and the same number of threads,
+/// in rounds that visit each in turn. What is missing (nginx, HAProxy, h2load,
 /// Envoy) is installed, and the bench says so. The number to look at is CPU us: processor time of
 /// the proxy's processes per request, in microseconds; it holds on a busy machine, where requests
 /// per second do not.
@@ -50,10 +51,10 @@ Subjects:
   haproxy       HTTP/2 on both sides for HTTP/2 and gRPC
   envoy         HTTP/2 on both sides for HTTP/2 and gRPC
   plain-hyper   a plain reverse proxy on the library that Murphy builds on
-  murphy        six times: calls of no execution (pass-through), and the same with the headers of an
-                unknown execution while 1,000 others are live; calls of an execution (of interest)
-                that no fault strikes, the same with 1,000 faults in the faultload, the same with
-                1,000 executions live; calls that all fail before they reach the upstream
+  murphy        six times: calls of no execution (pass-through), and the same while 1,000 executions
+                are live; calls of an execution (of interest) that no fault strikes, the same with
+                1,000 faults in the faultload, the same with 1,000 executions live; calls that all
+                fail before they reach the upstream
 
 Requests at once on each connection: HTTP/1.1 1; HTTP/2 and gRPC 10 on up to 4 connections, else 4.
 
@@ -62,12 +63,14 @@ Exit codes: 0 all bars are met, 1 a bar is missed, 2 usage, 70 the bench itself 
 /// What a person can ask for.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Options {
-    /// How often each subject is measured; the median counts.
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = positive)]
+    /// How often each subject is measured; the median counts. On a shared machine the same work
+    /// takes a third more or less time from one moment to the next, so many short rounds tell more
+    /// than a few long ones.
+    #[arg(long, value_name = "N", default_value_t = 15, value_parser = positive)]
     pub rounds: usize,
 
     /// How long each measurement takes.
-    #[arg(long, value_name = "S", default_value_t = 2.0, value_parser = seconds)]
+    #[arg(long, value_name = "S", default_value_t = 0.3, value_parser = seconds)]
     pub seconds: f64,
 
     /// The protocols to measure.

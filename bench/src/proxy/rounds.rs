@@ -16,7 +16,7 @@ use super::subject::{Kind, Subject};
 
 /// Load before each measurement, so that connections to the upstream are
 /// open and caches are warm.
-const WARM_UP: Duration = Duration::from_millis(300);
+const WARM_UP: Duration = Duration::from_millis(100);
 
 /// How often a subject is tried that gives no answer at all: on a machine busy
 /// with other things a short round can pass without one.

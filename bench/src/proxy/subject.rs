@@ -176,11 +176,13 @@ impl Subject {
         }
     }
 
-    /// Gets ready for load; the headers that the load is to carry.
+    /// Gets ready for load; the headers that the load is to carry. They are the
+    /// same for all, those of an instrumented caller, so that nobody is
+    /// compared by larger requests than others.
     pub async fn prepare(&mut self) -> Result<Vec<String>> {
         match (&mut self.running, self.kind) {
             (Running::Ours(role), Kind::Murphy(duty)) => duty.prepare(role).await,
-            _ => Ok(Vec::new()),
+            _ => Ok(murphy::campaign::headers(murphy::STRANGER)),
         }
     }
 

@@ -15,8 +15,8 @@ use super::campaign::{self, headers};
 pub enum Duty {
     /// Nothing, and no execution is live.
     PassThrough,
-    /// Nothing, but 1,000 executions are live, and they carry the context of
-    /// one that is not.
+    /// Nothing, but 1,000 executions are live, so their context has to be
+    /// looked at: it is of one that is not.
     Bystander,
     /// Name and record them; no fault strikes.
     NoMatch,
@@ -78,10 +78,9 @@ impl Duty {
     /// Begins an execution, where the duty is about one; the headers that
     /// calls are to carry.
     pub async fn prepare(self, role: &mut Role) -> Result<Vec<String>> {
-        Ok(match self {
-            Duty::PassThrough => Vec::new(),
-            Duty::Bystander => headers(STRANGER),
-            _ => headers(&role.ask("begin").await?),
+        Ok(match self.is_about_an_execution() {
+            true => headers(&role.ask("begin").await?),
+            false => headers(STRANGER),
         })
     }
 
@@ -95,7 +94,7 @@ impl Duty {
 }
 
 /// A call of an execution that was never begun.
-const STRANGER: &str = "0000000000000000-0";
+pub const STRANGER: &str = "0000000000000000-0";
 
 impl fmt::Display for Duty {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

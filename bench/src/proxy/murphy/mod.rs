@@ -21,7 +21,7 @@ use super::protocol::Doors;
 use super::role::{self, Role};
 use campaign::{Campaign, SERVICE};
 
-pub use duty::Duty;
+pub use duty::{Duty, STRANGER};
 
 /// Starts one in a process of its own.
 pub async fn start(threads: usize, upstream: &Doors, duty: Duty) -> Result<Role> {
