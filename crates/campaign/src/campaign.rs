@@ -19,7 +19,7 @@ use murphy_model::{
 use murphy_oracle::Profile;
 use murphy_search::{Sample, Step, Ticket};
 
-use crate::event::{Event, Sink};
+use crate::event::{Event, Sink, Standing};
 use crate::judge::Judge;
 use crate::redacted::redacted;
 use crate::reference::{self, Chosen, Refused};
@@ -225,7 +225,9 @@ impl<'r, W: World> Run<'r, W> {
         let mut stopped = false;
         loop {
             while let Some(worker) = free.pop() {
-                if !stopped && deadline.is_some_and(|at| at <= Instant::now()) {
+                // The reference was made already: to take it in takes no time.
+                let is_late = self.executed > 0 && deadline.is_some_and(|at| at <= Instant::now());
+                if !stopped && is_late {
                     stopped = true;
                     self.searcher.strategy().stop();
                 }
@@ -297,8 +299,12 @@ impl<'r, W: World> Run<'r, W> {
         });
         let judge = &mut self.judged.as_mut().expect("after the reference").judge;
         judge.take(ticket, observed, &self.searcher);
-        let standing = self.searcher.standing(self.executed, judge.failed());
-        self.sink.note(&Event::Learned(standing));
+        let (failed, findings) = judge.failed();
+        self.sink.note(&Event::Learned(Standing {
+            failed,
+            findings,
+            ..self.searcher.standing(self.executed)
+        }));
     }
 
     /// Runs a sample of what was skipped and compares it with what was

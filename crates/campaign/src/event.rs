@@ -68,12 +68,16 @@ pub enum Event {
 pub struct Standing {
     /// Executions taken in.
     pub explored: usize,
-    /// Faultloads looked at and not run.
-    pub skipped: usize,
-    /// Faultloads waiting to be looked at.
-    pub waiting: usize,
+    /// Faultloads looked at and not run; `None` where the strategy does not
+    /// look at them one by one.
+    pub skipped: Option<usize>,
+    /// Faultloads waiting to be looked at; `None` likewise.
+    pub waiting: Option<usize>,
     /// Executions that failed.
     pub failed: usize,
+    /// The bugs they show, warnings aside; more executions may show that
+    /// several are one.
+    pub findings: usize,
 }
 
 /// Someone who listens.

@@ -72,9 +72,9 @@ impl Judge {
         });
     }
 
-    /// How many executions failed up to now.
-    pub(crate) fn failed(&self) -> usize {
-        self.findings.failed_executions()
+    /// How many executions failed up to now, and how many bugs that is.
+    pub(crate) fn failed(&self) -> (usize, usize) {
+        (self.findings.failed_executions(), self.findings.bugs())
     }
 
     /// The bugs, what every edge does about failures, and all that was judged.

@@ -77,8 +77,8 @@ mod tests {
         let text = String::from_utf8(lines.into_inner()).unwrap();
         assert_eq!(
             text,
-            "{\"event\":\"learned\",\"explored\":0,\"skipped\":0,\"waiting\":0,\"failed\":0}\n\
-             {\"event\":\"learned\",\"explored\":3,\"skipped\":0,\"waiting\":0,\"failed\":0}\n"
+            "{\"event\":\"learned\",\"explored\":0,\"skipped\":null,\"waiting\":null,\"failed\":0,\"findings\":0}\n\
+             {\"event\":\"learned\",\"explored\":3,\"skipped\":null,\"waiting\":null,\"failed\":0,\"findings\":0}\n"
         );
     }
 

@@ -58,17 +58,21 @@ impl Searcher {
         }
     }
 
-    pub(crate) fn standing(&self, executed: usize, failed: usize) -> Standing {
-        let (explored, skipped, waiting) = match self {
-            Searcher::Tree(tree) => (tree.explored(), tree.skipped(), tree.waiting()),
-            Searcher::Random(_) => (executed, 0, 0),
-            Searcher::Lineage(lineage) => (lineage.explored(), 0, 0),
-        };
-        Standing {
+    /// How far it is, after so many executions; what came of them is not the
+    /// strategy's business.
+    pub(crate) fn standing(&self, executed: usize) -> Standing {
+        let nothing_else = |explored| Standing {
             explored,
-            skipped,
-            waiting,
-            failed,
+            ..Standing::default()
+        };
+        match self {
+            Searcher::Tree(tree) => Standing {
+                skipped: Some(tree.skipped()),
+                waiting: Some(tree.waiting()),
+                ..nothing_else(tree.explored())
+            },
+            Searcher::Random(_) => nothing_else(executed),
+            Searcher::Lineage(lineage) => nothing_else(lineage.explored()),
         }
     }
 }

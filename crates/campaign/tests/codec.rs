@@ -312,9 +312,10 @@ fn every_event_has_its_line() {
         },
         Event::Learned(Standing {
             explored: 1,
-            skipped: 2,
-            waiting: 3,
+            skipped: Some(2),
+            waiting: None,
             failed: 4,
+            findings: 1,
         }),
         end(&["M-aa0001"]),
     ];
@@ -324,7 +325,7 @@ fn every_event_has_its_line() {
         r#"{"event":"began","scenario":"checkout","strategy":"tree","modes":["503"],"seed":7,"jobs":2,"resumed":0}"#.to_owned(),
         r#"{"event":"identity_chosen","identity":{"path":true,"payload":true,"predecessors":false,"call_site":true,"count":true,"templates":[],"masked":[]},"masked":["`time` varies, as in session=[redacted]"]}"#.to_owned(),
         r#"{"event":"execution_ended","ticket":5,"observed":{"faultload":["shop POST /checkout > service-5 GET /items/{} #2 {body=00000000000000000000000000000005} = 504","a GET /4x #* = reset"],"verdict":{"failed":{"why":"login with token=[redacted] failed"}},"took_ns":4,"quiet":true,"calls":[{"point":"shop POST /checkout","arrived":0,"finished":5,"reply":"204"},{"point":"shop POST /checkout > service-1 GET /items/{} #2 {body=BODY}","parent":0,"arrived":2,"finished":3,"reply":"timed out","injected":"shop POST /checkout > service-5 GET /items/{} #2 {body=00000000000000000000000000000005} = 504"}],"details":[{"arrived_ns":4000,"finished_ns":8000},{"arrived_ns":4001,"finished_ns":8000,"gave_up_ns":4000,"landed":true,"link":"inferred"}],"output":"output of 4\n"},"stored":false}"#.replace("BODY", body),
-        r#"{"event":"learned","explored":1,"skipped":2,"waiting":3,"failed":4}"#.to_owned(),
+        r#"{"event":"learned","explored":1,"skipped":2,"waiting":null,"failed":4,"findings":1}"#.to_owned(),
         r#"{"event":"ended","certificate":{"points":4,"conditional":1,"space":"81","explored":9,"considered":12,"pruned":{"downstream":3},"skips":null,"not_exercised":1,"speculative":0,"bound":2,"complete":true,"incomplete":null,"assumptions":["services are deterministic"],"flags":[],"audit":null},"findings":[{"id":"M-aa0001","severity":"fail","class":"no-handling","oracle":"scenario","faultload":["shop POST /checkout > cart GET /cart = 503"],"summary":"expected 200, got 500","execution":3,"seen":7,"also":[["shop POST /checkout > cart GET /cart = reset"]]}],"took_ns":1500000000}"#.to_owned(),
     ];
     for (line, expected) in lines.iter().zip(&expected) {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use murphy_campaign::store::{CampaignId, CampaignState, Fingerprint, Store, StoreError};
-use murphy_campaign::{Event, Sink, Standing};
+use murphy_campaign::{Event, Sink};
 use murphy_model::{Certificate, Faultload, Identity, PathTemplates};
 use support::{Directory, certificate, end, ended, execution, finding, head, later};
 
@@ -44,13 +44,6 @@ fn what_was_noted_is_read_back() {
     for number in 10..310 {
         recorder.note(&ended(number, execution(number, 5)));
     }
-    let standing = Standing {
-        explored: 300,
-        skipped: 20,
-        waiting: 4,
-        failed: 100,
-    };
-    recorder.note(&Event::Learned(standing));
     recorder.flush();
 
     let reader = Store::open(&directory.state()).unwrap();
@@ -73,7 +66,6 @@ fn what_was_noted_is_read_back() {
         assert_eq!(executions[&expected.execution.faultload], expected);
     }
     let entry = reader.campaign(&campaign).unwrap();
-    assert_eq!(entry.standing, standing);
     assert_eq!(entry.state, CampaignState::Ended);
     assert_eq!((entry.findings, entry.seed), (2, u64::MAX));
     assert_eq!(entry.modes, ["503", "reset"]);

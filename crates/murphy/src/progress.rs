@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use murphy_campaign::{Event, Sink, Standing};
+use murphy_report::number::counted;
 
 use crate::context::Context;
 use crate::output;
@@ -64,24 +65,29 @@ impl Progress {
     }
 
     fn standing(&self, standing: &Standing) -> String {
-        let Standing {
-            explored,
-            skipped,
-            waiting,
-            failed,
-        } = standing;
-        let made = explored.saturating_sub(self.stored) as f64;
-        let rate = made / self.began.elapsed().as_secs_f64().max(0.001);
-        let left = match rate > 0.0 && *waiting > 0 {
-            // More may turn up: it is never less than this.
-            true => format!(" · at least {} left", seconds(*waiting as f64 / rate)),
-            false => String::new(),
-        };
-        format!(
-            "{explored} explored · {skipped} skipped · {waiting} waiting · {failed} failed · {}/s{left}",
-            rounded(rate)
+        let made = standing.explored.saturating_sub(self.stored) as f64;
+        told(
+            standing,
+            made / self.began.elapsed().as_secs_f64().max(0.001),
         )
     }
+}
+
+/// Where a campaign stands that makes so many executions a second. What its
+/// strategy does not tell is left out.
+fn told(standing: &Standing, rate: f64) -> String {
+    let mut parts = vec![format!("{} explored", standing.explored)];
+    parts.extend(standing.skipped.map(|skipped| format!("{skipped} skipped")));
+    parts.extend(standing.waiting.map(|waiting| format!("{waiting} waiting")));
+    parts.push(format!("{} failed", standing.failed));
+    parts.push(counted(standing.findings, "finding"));
+    parts.push(format!("{}/s", rounded(rate)));
+    let waiting = standing
+        .waiting
+        .filter(|waiting| *waiting > 0 && rate > 0.0);
+    // More may turn up: it is never less than this.
+    parts.extend(waiting.map(|n| format!("at least {} left", seconds(n as f64 / rate))));
+    parts.join(" · ")
 }
 
 impl Sink for Progress {
@@ -92,8 +98,8 @@ impl Sink for Progress {
                 self.show(
                     || {
                         format!(
-                            "reference {number}: {} calls, {took:.0?}",
-                            observed.execution.trace.calls().len()
+                            "reference {number}: {}, {took:.0?}",
+                            counted(observed.execution.trace.calls().len(), "call")
                         )
                     },
                     self.bar.is_some(),
@@ -136,5 +142,33 @@ fn seconds(seconds: f64) -> String {
     match seconds < 120.0 {
         true => format!("{seconds:.0}s"),
         false => format!("{:.0}m", seconds / 60.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_strategy_does_not_tell_is_left_out() {
+        let sampling = Standing {
+            explored: 40,
+            failed: 7,
+            findings: 1,
+            ..Standing::default()
+        };
+        assert_eq!(
+            told(&sampling, 12.0),
+            "40 explored · 7 failed · 1 finding · 12/s"
+        );
+        let searching = Standing {
+            skipped: Some(9),
+            waiting: Some(24),
+            ..sampling
+        };
+        assert_eq!(
+            told(&searching, 12.0),
+            "40 explored · 9 skipped · 24 waiting · 7 failed · 1 finding · 12/s · at least 2s left"
+        );
     }
 }

@@ -35,6 +35,9 @@ pub struct Findings {
     failures: Vec<Failure>,
     minimal: BTreeMap<Family, Minimal>,
     shown: BTreeMap<(Key, Numbers), Candidate>,
+    /// How many bugs there are that fail the build; counted anew whenever
+    /// `shown` changes, which is far more seldom than it is asked for.
+    bugs: usize,
     failed: BTreeSet<usize>,
 }
 
@@ -90,6 +93,8 @@ impl Key {
 #[derive(Debug)]
 struct Candidate {
     number: usize,
+    /// The gravest word about any such execution.
+    severity: Severity,
     shown: Arc<Shown>,
 }
 
@@ -114,6 +119,7 @@ impl Findings {
             failures: Vec::new(),
             minimal: BTreeMap::new(),
             shown: BTreeMap::new(),
+            bugs: 0,
             failed: BTreeSet::new(),
         }
     }
@@ -187,19 +193,44 @@ impl Findings {
         let number = failure.number;
         let place = (failure.key.clone(), failure.faults.clone());
         let known = self.shown.get(&place);
+        let was = known.map(|known| known.severity);
+        let severity = was.max(Some(failure.severity)).unwrap_or(failure.severity);
         if known.is_none_or(|known| number < known.number) {
             let shown = Arc::new(Shown {
                 trace: observed.execution.trace.clone(),
                 details: observed.details.clone(),
             });
-            self.shown.insert(place, Candidate { number, shown });
+            let candidate = Candidate {
+                number,
+                severity,
+                shown,
+            };
+            self.shown.insert(place, candidate);
+        } else if let Some(known) = self.shown.get_mut(&place) {
+            known.severity = severity;
         }
+        if was != Some(severity) {
+            self.bugs = self.failing_bugs();
+        }
+    }
+
+    fn failing_bugs(&self) -> usize {
+        let fails = |(_, candidate): &(_, &Candidate)| candidate.severity == Severity::Fail;
+        let failing = self.shown.iter().filter(fails);
+        let keys: BTreeSet<&Key> = failing.map(|((key, _), _)| key).collect();
+        keys.len()
     }
 
     /// How many executions failed: those that an oracle whose word fails the
     /// build complained about.
     pub fn failed_executions(&self) -> usize {
         self.failed.len()
+    }
+
+    /// How many bugs there are up to now that are more than warnings. More
+    /// executions may show that several are one.
+    pub fn bugs(&self) -> usize {
+        self.bugs
     }
 
     /// The bugs: failures before warnings, smallest faultload first.

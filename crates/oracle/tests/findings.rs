@@ -68,8 +68,14 @@ fn findings(executions: &[Execution]) -> Vec<Finding> {
     let mut findings = Findings::new("shop");
     for (i, execution) in executions.iter().enumerate() {
         findings.judge(i + 1, &bare(execution.clone()));
+        assert_eq!(findings.bugs(), failures(&findings.findings()));
     }
     findings.into_findings()
+}
+
+fn failures(findings: &[Finding]) -> usize {
+    let fails = |finding: &&Finding| finding.severity == Severity::Fail;
+    findings.iter().filter(fails).count()
 }
 
 fn texts(findings: &[Finding]) -> Vec<String> {
@@ -211,6 +217,7 @@ fn warnings_come_after_failures_however_small() {
     judged.judge(1, &bare(idle));
     judged.judge(2, &bare(broken));
     assert_eq!(judged.failed_executions(), 1, "a warning is no failure");
+    assert_eq!(judged.bugs(), 1, "a warning is no failure");
     let found = judged.into_findings();
     let severities: Vec<Severity> = found.iter().map(|f| f.severity).collect();
     assert_eq!(severities, [Severity::Fail, Severity::Warn]);

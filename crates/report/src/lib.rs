@@ -13,7 +13,7 @@ pub mod json;
 pub mod junit;
 mod label;
 pub mod markdown;
-mod number;
+pub mod number;
 pub mod redact;
 pub mod shell;
 mod summary;

@@ -7,7 +7,7 @@ const MOST_DIGITS: usize = 15;
 
 /// A whole number with its thousands set apart; a very large one in powers of
 /// ten.
-pub(super) fn grouped(number: impl ToString) -> String {
+pub fn grouped(number: impl ToString) -> String {
     let digits = number.to_string();
     if digits.len() > MOST_DIGITS {
         let (first, next) = (&digits[..1], &digits[1..3]);
@@ -24,14 +24,14 @@ pub(super) fn grouped(number: impl ToString) -> String {
 }
 
 /// A number of things: `1 point`, `2,000 points`.
-pub(super) fn counted(number: impl ToString, one: &str) -> String {
+pub fn counted(number: impl ToString, one: &str) -> String {
     let number = grouped(number);
     let plural = if number == "1" { "" } else { "s" };
     format!("{number} {one}{plural}")
 }
 
 /// A time span in the unit that suits it.
-pub(super) fn span(duration: Duration) -> String {
+pub fn span(duration: Duration) -> String {
     match duration.as_secs_f64() {
         seconds if seconds >= 1.0 => format!("{seconds:.1} s"),
         seconds => format!("{:.1} ms", seconds * 1000.0),

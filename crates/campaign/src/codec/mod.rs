@@ -139,9 +139,10 @@ enum EventForm<'e> {
     },
     Learned {
         explored: usize,
-        skipped: usize,
-        waiting: usize,
+        skipped: Option<usize>,
+        waiting: Option<usize>,
         failed: usize,
+        findings: usize,
     },
     Ended {
         certificate: CertificateForm<'e>,
@@ -190,11 +191,13 @@ impl<'e> EventForm<'e> {
                 skipped,
                 waiting,
                 failed,
+                findings,
             }) => EventForm::Learned {
                 explored: *explored,
                 skipped: *skipped,
                 waiting: *waiting,
                 failed: *failed,
+                findings: *findings,
             },
             Event::Ended {
                 certificate,

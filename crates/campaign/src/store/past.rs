@@ -9,7 +9,6 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::owner::Owner;
 use super::writer::Key;
 use super::{CampaignId, Fingerprint, Store, StoreError};
-use crate::Standing;
 use crate::codec::{self, CodecError, KeptFinding};
 
 /// A campaign in the list of all.
@@ -31,8 +30,6 @@ pub struct CampaignEntry {
     pub begun: SystemTime,
     /// Whether it goes on.
     pub state: CampaignState,
-    /// Where it stands.
-    pub standing: Standing,
     /// How many bugs it found; known when it ended.
     pub findings: usize,
     /// How long it took; known when it ended.
@@ -283,18 +280,17 @@ impl Store {
 
 const ENTRY: &str = "
 SELECT name, scenario, strategy, modes, seed, settings, begun_ms,
-       explored, skipped, waiting, failed, took_ns, certificate IS NOT NULL,
+       took_ns, certificate IS NOT NULL,
        (SELECT count(*) FROM finding WHERE finding.campaign = campaign.id),
        owner_pid, owner_started, owner_boot
 FROM campaign";
 
 fn entry(row: &Row<'_>) -> rusqlite::Result<CampaignEntry> {
-    let count = |place: usize| row.get::<_, i64>(place).map(|n| n as usize);
     let modes: String = row.get(3)?;
     let seed: String = row.get(4)?;
     let begun = Duration::from_millis(row.get::<_, i64>(6)? as u64);
-    let took: Option<i64> = row.get(11)?;
-    let state = match (row.get(12)?, owner_at(row, 14)?) {
+    let took: Option<i64> = row.get(7)?;
+    let state = match (row.get(8)?, owner_at(row, 10)?) {
         (true, _) => CampaignState::Ended,
         (false, Some(owner)) if owner.lives() => CampaignState::UnderWay,
         (false, _) => CampaignState::Interrupted,
@@ -308,13 +304,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<CampaignEntry> {
         settings: row.get(5)?,
         begun: UNIX_EPOCH + begun,
         state,
-        standing: Standing {
-            explored: count(7)?,
-            skipped: count(8)?,
-            waiting: count(9)?,
-            failed: count(10)?,
-        },
-        findings: count(13)?,
+        findings: row.get::<_, i64>(9)? as usize,
         took: took.map(|ns| Duration::from_nanos(ns as u64)),
     })
 }

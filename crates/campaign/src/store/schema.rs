@@ -34,10 +34,6 @@ CREATE TABLE campaign (
     owner_boot    TEXT,
     identity      TEXT,                       -- JSON; NULL until chosen
     masked        TEXT,                       -- a JSON list of sentences
-    explored      INTEGER NOT NULL DEFAULT 0,
-    skipped       INTEGER NOT NULL DEFAULT 0,
-    waiting       INTEGER NOT NULL DEFAULT 0,
-    failed        INTEGER NOT NULL DEFAULT 0,
     took_ns       INTEGER,
     certificate   TEXT                        -- JSON; NULL until it ended
 ) STRICT;

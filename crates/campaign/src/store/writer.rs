@@ -17,8 +17,8 @@ use murphy_model::{Certificate, Finding, Observed, Point, Verdict};
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::StoreError;
+use crate::Event;
 use crate::codec::{self, Name, Naming};
-use crate::{Event, Standing};
 
 /// What a crash may cost: events of the last moments.
 const LONGEST_WAIT: Duration = Duration::from_millis(50);
@@ -110,7 +110,6 @@ enum Row {
         identity: String,
         masked: String,
     },
-    Standing(Key, Standing),
     Finding {
         campaign: Key,
         place: usize,
@@ -190,7 +189,8 @@ impl Writer {
             Event::ExecutionEnded {
                 ticket, observed, ..
             } => book.execution("faults", ticket.0, &observed),
-            Event::Learned(standing) => book.standing = Some(standing),
+            // Everything else tells it too.
+            Event::Learned(_) => {}
             Event::Ended {
                 certificate,
                 findings,
@@ -201,12 +201,7 @@ impl Writer {
     }
 
     fn write(&mut self) {
-        let mut batch = std::mem::take(&mut self.batch);
-        let standings = self.books.iter_mut();
-        batch.rows.extend(standings.filter_map(|(campaign, book)| {
-            let standing = book.standing.take()?;
-            Some(Row::Standing(*campaign, standing))
-        }));
+        let batch = std::mem::take(&mut self.batch);
         if !batch.rows.is_empty() && !self.is_broken() {
             let written = write_rows(&mut self.connection, &batch.rows);
             if let Err(error) = written {
@@ -232,8 +227,6 @@ struct Book {
     campaign: Key,
     numbers: HashMap<Point, u32>,
     rows: Vec<Row>,
-    /// Only the latest is of interest.
-    standing: Option<Standing>,
 }
 
 impl Book {
@@ -242,7 +235,6 @@ impl Book {
             campaign,
             numbers: points.into_iter().zip(0..).collect(),
             rows: Vec::new(),
-            standing: None,
         }
     }
 
@@ -329,16 +321,6 @@ fn write_row(connection: &Connection, row: &Row) -> rusqlite::Result<usize> {
             masked,
         } => prepared("UPDATE campaign SET identity = ?, masked = ? WHERE id = ?")?
             .execute(params![identity, masked, campaign]),
-        Row::Standing(campaign, standing) => prepared(
-            "UPDATE campaign SET explored = ?, skipped = ?, waiting = ?, failed = ? WHERE id = ?",
-        )?
-        .execute(params![
-            standing.explored as i64,
-            standing.skipped as i64,
-            standing.waiting as i64,
-            standing.failed as i64,
-            campaign
-        ]),
         Row::Finding {
             campaign,
             place,

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use murphy_campaign::Settings as Campaign;
 use murphy_campaign::live::spec::ScenarioSpec;
+use murphy_report::number::counted;
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;
 use serde_json::json;
@@ -102,8 +103,9 @@ impl Forecast {
         let jobs = campaign.jobs;
         writeln!(
             out,
-            "{}: {points} calls can be made to fail, in modes {}; one execution takes {each:.0?}",
+            "{}: {} can be made to fail, in modes {}; one execution takes {each:.0?}",
             scenario.name,
+            counted(points, "call"),
             campaign.modes.join(", ")
         )?;
         writeln!(
