@@ -1,40 +1,60 @@
 //! Which findings of a campaign the baseline knows.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use murphy_campaign::baseline::{Baseline, Date};
 use murphy_model::Finding;
 use murphy_report::Known;
+use murphy_report::shell::quoted;
 
-use crate::error::Error;
+use crate::project::Project;
 use crate::usage::Usage;
 
-/// What the baseline in this file says of the findings of a scenario; `None`
-/// if there is no such file.
-pub(crate) fn of(
-    file: &Path,
-    scenario: &str,
-    findings: &[Finding],
-) -> Result<Option<Known>, Error> {
-    if !file.exists() {
-        return Ok(None);
+/// A baseline, and the file that it is in.
+pub(crate) struct KnownBefore {
+    file: PathBuf,
+    baseline: Baseline,
+}
+
+impl KnownBefore {
+    /// The baseline of a project, `None` if it has none. One that was typed
+    /// must be there: a mistyped path would excuse nothing, and say nothing.
+    pub(crate) fn open(project: &Project, typed: Option<&Path>) -> Result<Option<Self>, Usage> {
+        let file = project.baseline(typed);
+        if !file.exists() {
+            return typed.map_or(Ok(None), |typed| Err(missing(typed)));
+        }
+        let baseline = load(&file)?;
+        Ok(Some(KnownBefore { file, baseline }))
     }
-    let baseline = load(file)?;
-    let today = today();
-    let split = baseline.split(scenario, findings, &today);
-    let reasons = split.known.iter();
-    let reasons = reasons.map(|(finding, entry)| (finding.id.clone(), entry.reason.clone()));
-    Ok(Some(Known {
-        file: file.display().to_string(),
-        reasons: reasons.collect(),
-        expired: split
-            .expired
-            .iter()
-            .map(|(finding, _)| finding.id.clone())
-            .collect(),
-        stale: split.stale.iter().map(|entry| entry.id.clone()).collect(),
-    }))
+
+    /// What it says of the findings of a scenario.
+    pub(crate) fn of(&self, scenario: &str, findings: &[Finding]) -> Known {
+        let split = self.baseline.split(scenario, findings, &today());
+        let reasons = split.known.iter();
+        let reasons = reasons.map(|(finding, entry)| (finding.id.clone(), entry.reason.clone()));
+        Known {
+            file: self.file.display().to_string(),
+            reasons: reasons.collect(),
+            expired: split
+                .expired
+                .iter()
+                .map(|(finding, _)| finding.id.clone())
+                .collect(),
+            stale: split.stale.iter().map(|entry| entry.id.clone()).collect(),
+        }
+    }
+}
+
+fn missing(typed: &Path) -> Usage {
+    let path = typed.display().to_string();
+    Usage::new("there is no such baseline")
+        .at("--baseline", &path, &path, "no such file")
+        .hint(format!(
+            "`murphy baseline write --baseline {} --reason TEXT` makes it from what the last campaign found",
+            quoted(&path)
+        ))
 }
 
 /// The baseline in this file; nothing is known where there is none.

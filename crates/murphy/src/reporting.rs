@@ -7,10 +7,11 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use murphy::replays::{Replay, System, write_files};
 use murphy_campaign::Outcome;
-use murphy_model::{Finding, Severity, nearest};
+use murphy_model::nearest;
 use murphy_report::{Summary, json, junit, markdown, terminal};
 
 use crate::args::Format;
@@ -24,9 +25,8 @@ pub(crate) use murphy::Subject;
 /// How it went, for scripts. What a baseline excuses does not fail the build.
 pub(crate) fn exit_code(summary: &Summary, outcome: &Outcome, require_complete: bool) -> u8 {
     let complete = outcome.certificate.is_complete();
-    let fails = |finding: &Finding| finding.severity == Severity::Fail;
     match () {
-        () if summary.news().any(fails) => exit::FINDINGS,
+        () if summary.fails() => exit::FINDINGS,
         () if !outcome.injected => exit::NOTHING_INJECTED,
         () if require_complete && !complete => exit::INCOMPLETE,
         () => exit::OK,
@@ -34,14 +34,18 @@ pub(crate) fn exit_code(summary: &Summary, outcome: &Outcome, require_complete: 
 }
 
 /// An exit code that is neither good nor a finding wants a word.
-pub(crate) fn say_what_is_missing(code: u8, summary: &Summary) {
+pub(crate) fn say_what_is_missing(code: u8, summary: &Summary, max_time: Option<Duration>) {
     let explored = summary.certificate.explored;
+    let is_late = max_time.is_some_and(|most| summary.timing.total >= most);
     match code {
         exit::NOTHING_INJECTED if summary.certificate.points == 0 => complain(
             "nothing was tested: no call can be made to fail\nhint: the scenario makes no calls below its own, or `--only` and `--except` leave none",
         ),
         exit::NOTHING_INJECTED if summary.certificate.is_complete() => complain(
             "nothing was tested: these modes show callers only what they are shown anyway\nhint: choose `--modes` that are failures, such as 503 or reset",
+        ),
+        exit::NOTHING_INJECTED if is_late && explored <= 1 => complain(
+            "nothing was tested: the executions without faults, which come first, took all the time allowed\nhint: allow more with `--max-time`",
         ),
         exit::NOTHING_INJECTED => complain(format_args!(
             "nothing was tested: no fault struck (executions: {explored})\nhint: allow more with `--max-cases` or `--max-time`"

@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 
 use murphy_campaign::{Case, Outcome};
-use murphy_model::Finding;
+use murphy_model::{Faultload, Finding};
+use murphy_oracle::Oracle;
 use murphy_report::{Summary, Timing};
 use murphy_search::Policy;
 
@@ -55,16 +56,12 @@ impl Subject {
             cases: cases(outcome),
             known: None,
             masked: outcome.chosen.masked.clone(),
+            solo: None,
         }
     }
 }
 
 fn cases(outcome: &Outcome) -> Vec<murphy_report::Case> {
-    let shows = |case: &Case, finding: &Finding| {
-        finding.execution == case.number
-            || finding.faultload == case.faultload
-            || finding.also.contains(&case.faultload)
-    };
     let case = |case: &Case| murphy_report::Case {
         number: case.number,
         faultload: case.faultload.clone(),
@@ -77,4 +74,65 @@ fn cases(outcome: &Outcome) -> Vec<murphy_report::Case> {
         output: case.output.clone(),
     };
     outcome.cases.iter().map(case).collect()
+}
+
+/// Whether a case shows a finding: by its very faults, or because it failed and
+/// they are among its faults, which is what findings are reduced by.
+fn shows(case: &Case, finding: &Finding) -> bool {
+    let mut ways = finding.also.iter().chain([&finding.faultload]);
+    let among = |way: &Faultload| !way.is_empty() && way.is_subset(&case.faultload);
+    finding.execution == case.number
+        || ways.clone().any(|way| *way == case.faultload)
+        || finding.oracle == Oracle::Scenario.name() && case.verdict.is_failure() && ways.any(among)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use murphy_model::{BugClass, Severity, Verdict};
+
+    use super::*;
+
+    const CART: &str = "shop GET / > cart GET / = 503";
+    const BOTH: &str = "shop GET / > cart GET / = 503, shop GET / > pay GET / = 503";
+
+    #[test]
+    fn a_case_shows_what_its_faults_are_known_to_bring_about() {
+        let finding = |oracle: Oracle| Finding {
+            id: "M-1".to_owned(),
+            severity: Severity::Fail,
+            class: BugClass::NoHandling,
+            oracle: oracle.name(),
+            faultload: CART.parse().unwrap(),
+            summary: String::new(),
+            edge: None,
+            execution: 2,
+            shown: Arc::default(),
+            seen: 1,
+            also: vec!["shop GET / > cart GET / = reset".parse().unwrap()],
+        };
+        let failed = || Verdict::Failed { why: String::new() };
+        let none = "shop GET / > pay GET / = 503";
+        let cases = [
+            (Oracle::Scenario, CART, failed(), true),
+            (Oracle::Scenario, BOTH, failed(), true),
+            (Oracle::Scenario, BOTH, Verdict::Passed, false),
+            (Oracle::Scenario, none, failed(), false),
+            // Who complains of an edge names the executions by their faults.
+            (Oracle::RetryAtOnce, BOTH, failed(), false),
+            (Oracle::RetryAtOnce, CART, Verdict::Passed, true),
+        ];
+        for (oracle, faultload, verdict, expected) in cases {
+            let case = Case {
+                number: 3,
+                faultload: faultload.parse().unwrap(),
+                verdict,
+                took: Duration::ZERO,
+                output: None,
+            };
+            assert_eq!(shows(&case, &finding(oracle)), expected, "{case:?}");
+        }
+    }
 }

@@ -256,7 +256,10 @@ fn baseline() {
         assert_eq!(finding["known"]["reason"], "until the rewrite");
         assert_eq!(finding["known"]["expired"], false);
     }
-    let told = project.run(&["run"]).exited(0).stdout;
+    let reported = ["run", "--report", "junit=junit.xml"];
+    let told = project.run(&reported).exited(0).stdout;
+    let junit = fs::read_to_string(project.directory.join("junit.xml")).unwrap();
+    assert!(junit.contains(" failures=\"0\""), "{junit}");
     assert!(told.contains("known: until the rewrite ("), "{told}");
     let tally = |line: &str| line.starts_with("2 findings (2 known) in ");
     assert!(told.lines().any(tally), "{told}");

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use murphy_model::{Audit, EdgeProfile, Faultload, Finding, Flag, Incomplete, Point, Span};
 use serde::Serialize;
 
-use crate::{Explained, Fate, Hardening, Meaning, Summary};
+use crate::{Explained, Fate, Hardening, Meaning, Summary, redact};
 use hardening::HardeningObject;
 
 /// Writes the summary of a campaign as one object and a newline.
@@ -60,6 +60,8 @@ struct SummaryObject<'s> {
     flags: Vec<FlagObject>,
     audit: Option<AuditObject<'s>>,
     minimal: Option<Vec<Vec<String>>>,
+    masked: Vec<String>,
+    solo: Option<&'s str>,
     timing: TimingObject,
 }
 
@@ -97,6 +99,12 @@ impl<'s> SummaryObject<'s> {
             flags: certificate.flags.iter().map(FlagObject::new).collect(),
             audit: certificate.audit.as_ref().map(AuditObject::new),
             minimal: minimal.map(|minimal| minimal.iter().map(fault_texts).collect()),
+            masked: summary
+                .masked
+                .iter()
+                .map(|why| redact::owned(why))
+                .collect(),
+            solo: summary.solo.as_deref(),
             timing: TimingObject::new(summary),
         }
     }

@@ -2,12 +2,14 @@
 //!
 //! Owns what is a failure to a build: a suite is a scenario, a case an
 //! execution under a faultload. A case fails if it shows a finding that no
-//! baseline excuses; one whose faults never struck, or whose findings are all
-//! known, is skipped, because it says nothing for or against the build.
+//! baseline excuses and that is more than a warning; one whose faults never
+//! struck, or whose findings are all known, is skipped, because it says nothing
+//! for or against the build. The format knows no warnings: they are in what a
+//! case printed.
 
 use std::io::{self, Write};
 
-use murphy_model::{Fault, Finding, Verdict};
+use murphy_model::{Fault, Finding, Severity, Verdict};
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::label::Labels;
@@ -36,13 +38,18 @@ pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
 
 fn properties(summary: &Summary) -> Vec<(&'static str, String)> {
     let claim = Claim::of(&summary.certificate);
-    vec![
+    let mut properties = vec![
         ("strategy", summary.strategy.to_owned()),
         ("modes", summary.modes.join(",")),
         ("seed", summary.seed.to_string()),
         ("explored", summary.certificate.explored.to_string()),
         ("certificate", format!("{}: {}", claim.title, claim.text)),
-    ]
+    ];
+    if !summary.masked.is_empty() {
+        properties.push(("masked", summary.masked.join("; ")));
+    }
+    properties.extend(summary.solo.clone().map(|why| ("solo", why)));
+    properties
 }
 
 fn test_case(case: &Case, summary: &Summary, labels: &Labels) -> TestCase {
@@ -53,15 +60,28 @@ fn test_case(case: &Case, summary: &Summary, labels: &Labels) -> TestCase {
     let mut test = TestCase::new(xml(&name), status(case, summary, labels));
     test.set_classname(xml(&summary.scenario));
     test.set_time(case.took);
-    if let Some(output) = &case.output {
-        test.set_system_out(xml(end_of(output)));
+    if let Some(text) = printed(case, summary, labels) {
+        test.set_system_out(xml(&text));
     }
     test
 }
 
+/// The warnings about a case, and the end of what it printed.
+fn printed(case: &Case, summary: &Summary, labels: &Labels) -> Option<String> {
+    let shown = case.findings(summary);
+    let warnings: Vec<&Finding> = shown.filter(|f| f.severity == Severity::Warn).collect();
+    let warnings = (!warnings.is_empty()).then(|| description(&warnings, summary, labels));
+    let output = case.output.as_deref().map(end_of);
+    match (warnings, output) {
+        (Some(warnings), Some(output)) => Some(format!("{warnings}\n\n{output}")),
+        (warnings, output) => warnings.or(output.map(str::to_owned)),
+    }
+}
+
 fn status(case: &Case, summary: &Summary, labels: &Labels) -> TestCaseStatus {
-    let shows = |finding: &&Finding| case.findings.contains(&finding.id);
-    let news: Vec<&Finding> = summary.news().filter(shows).collect();
+    let (news, others): (Vec<&Finding>, Vec<&Finding>) = case
+        .findings(summary)
+        .partition(|finding| summary.fails_by(finding));
     if let Some(first) = news.first() {
         return failed(
             &first.summary,
@@ -69,9 +89,15 @@ fn status(case: &Case, summary: &Summary, labels: &Labels) -> TestCaseStatus {
             &description(&news, summary, labels),
         );
     }
+    let known = others.iter().filter(|f| f.severity == Severity::Fail);
+    let known: Vec<String> = known.filter_map(|f| excuse(f, summary)).collect();
     match &case.verdict {
-        Verdict::Failed { why } if case.findings.is_empty() => failed(why, "failed", why),
-        _ if !case.findings.is_empty() => skipped(&known(case, summary)),
+        _ if !known.is_empty() => skipped(&known.join("; ")),
+        // Nothing is known of it but that it failed; what fails no build fails
+        // no case either.
+        Verdict::Failed { why } if case.findings.is_empty() && summary.fails() => {
+            failed(why, "failed", why)
+        }
         Verdict::NotExercised { missing } => skipped(&never_struck(missing, labels)),
         Verdict::Passed | Verdict::Failed { .. } => TestCaseStatus::success(),
     }
@@ -92,13 +118,17 @@ fn skipped(message: &str) -> TestCaseStatus {
     status
 }
 
-/// Every finding that the case shows, with its smallest faultload and how to
-/// replay it.
-fn description(news: &[&Finding], summary: &Summary, labels: &Labels) -> String {
+/// Every one of these findings, with its smallest faultload and how to replay
+/// it.
+fn description(findings: &[&Finding], summary: &Summary, labels: &Labels) -> String {
     let mut lines = Vec::new();
-    for finding in news {
+    for finding in findings {
+        let severity = match finding.severity {
+            Severity::Fail => "",
+            Severity::Warn => "warning ",
+        };
         lines.push(format!(
-            "{} {}: {}",
+            "{severity}{} {}: {}",
             finding.id,
             finding.class.name(),
             finding.summary
@@ -114,13 +144,9 @@ fn description(news: &[&Finding], summary: &Summary, labels: &Labels) -> String 
     lines.join("\n")
 }
 
-fn known(case: &Case, summary: &Summary) -> String {
-    let reason = |id: &String| match summary.excuse(id) {
-        Some(reason) => format!("known: {id} ({reason})"),
-        None => format!("known: {id}"),
-    };
-    let reasons: Vec<String> = case.findings.iter().map(reason).collect();
-    reasons.join("; ")
+fn excuse(finding: &Finding, summary: &Summary) -> Option<String> {
+    let reason = summary.excuse(&finding.id)?;
+    Some(format!("known: {} ({reason})", finding.id))
 }
 
 fn never_struck(missing: &[Fault], labels: &Labels) -> String {

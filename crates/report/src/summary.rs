@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use murphy_model::{Certificate, EdgeProfile, Faultload, Finding, Point, Trace, Verdict};
+use murphy_model::{Certificate, EdgeProfile, Faultload, Finding, Point, Severity, Trace, Verdict};
 
 /// All that is reported of a campaign.
 #[derive(Clone, Debug)]
@@ -45,13 +45,21 @@ pub struct Summary {
     pub known: Option<Known>,
     /// What does not tell calls apart, because it is never the same.
     pub masked: Vec<String>,
+    /// Why one execution ran at a time, whatever was asked for; `None` where
+    /// calls of several can be told apart.
+    pub solo: Option<String>,
 }
 
 impl Summary {
-    /// The findings that the baseline does not excuse.
-    pub fn news(&self) -> impl Iterator<Item = &Finding> {
-        let excused = |finding: &&Finding| self.excuse(&finding.id).is_none();
-        self.findings.iter().filter(excused)
+    /// Whether the build fails: there is a finding that is more than a warning
+    /// and that the baseline does not excuse.
+    pub fn fails(&self) -> bool {
+        self.findings.iter().any(|finding| self.fails_by(finding))
+    }
+
+    /// Whether this finding alone fails the build.
+    pub(crate) fn fails_by(&self, finding: &Finding) -> bool {
+        finding.severity == Severity::Fail && self.excuse(&finding.id).is_none()
     }
 
     /// Why a finding may stay, if the baseline says so.
@@ -82,6 +90,14 @@ pub struct Case {
     pub findings: Vec<String>,
     /// What the scenario printed, if that was kept.
     pub output: Option<String>,
+}
+
+impl Case {
+    /// The findings that it shows.
+    pub(crate) fn findings<'s>(&self, summary: &'s Summary) -> impl Iterator<Item = &'s Finding> {
+        let findings = summary.findings.iter();
+        findings.filter(|finding| self.findings.contains(&finding.id))
+    }
 }
 
 /// What a baseline says of the findings of a campaign.
@@ -158,5 +174,6 @@ pub(crate) fn empty() -> Summary {
         cases: Vec::new(),
         known: None,
         masked: Vec::new(),
+        solo: None,
     }
 }

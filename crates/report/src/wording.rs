@@ -1,12 +1,55 @@
 //! Sentences that several formats use, without any markup.
 //!
-//! Owns how a certificate and its doubts are put into words, so that a
-//! terminal and a job summary claim the same.
+//! Owns how a certificate, its doubts and the number of findings are put into
+//! words, so that a terminal and a job summary claim the same.
 
-use murphy_model::{Certificate, Flag, Incomplete, Point};
+use murphy_model::{Certificate, Finding, Flag, Incomplete, Point, Severity};
 
+use crate::Summary;
 use crate::label::Labels;
 use crate::number::{counted, grouped};
+
+/// How many findings of one severity there are.
+pub(crate) struct Count {
+    /// All of them.
+    pub(crate) all: usize,
+    /// Those of them that the baseline excuses.
+    pub(crate) known: usize,
+    /// One of them.
+    one: &'static str,
+}
+
+impl Count {
+    pub(crate) fn of(severity: Severity, summary: &Summary) -> Self {
+        let findings = summary.findings.iter();
+        let all: Vec<&Finding> = findings.filter(|f| f.severity == severity).collect();
+        let known = all.iter().filter(|f| summary.excuse(&f.id).is_some());
+        Count {
+            all: all.len(),
+            known: known.count(),
+            one: match severity {
+                Severity::Fail => "finding",
+                Severity::Warn => "warning",
+            },
+        }
+    }
+
+    /// As in `2 findings`.
+    pub(crate) fn text(&self) -> String {
+        match self.all {
+            0 => format!("No {}s", self.one),
+            all => counted(all, self.one),
+        }
+    }
+
+    /// As in ` (1 known)`; empty where none is.
+    pub(crate) fn known_part(&self) -> String {
+        match self.known {
+            0 => String::new(),
+            known => format!(" ({} known)", grouped(known)),
+        }
+    }
+}
 
 /// What a certificate claims.
 pub(crate) struct Claim<'c> {

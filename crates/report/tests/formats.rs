@@ -1,4 +1,5 @@
-//! What JUnit and Markdown show of a campaign, word for word.
+//! What JUnit and Markdown show of a campaign, word for word, and what JSON
+//! says of how calls were told apart.
 //!
 //! The campaign has a bit of everything: a new finding and a known one, a case
 //! that was not exercised, texts that mean something in XML or Markdown, and a
@@ -12,7 +13,7 @@ use murphy_model::{
     Audit, BugClass, Certificate, Fault, Faultload, Finding, Flag, Incomplete, Point, Severity,
     Skips, Trace, Verdict,
 };
-use murphy_report::{Case, Known, Summary, Timing, junit, markdown};
+use murphy_report::{Case, Known, Summary, Timing, json, junit, markdown};
 use quick_junit::{Report, TestCaseStatus};
 
 const CART: &str = "shop POST /checkout > cart GET /cart|all";
@@ -146,7 +147,8 @@ fn summary() -> Summary {
             expired: Vec::new(),
             stale: vec!["M-cc0003".to_owned()],
         }),
-        masked: Vec::new(),
+        masked: vec!["`token=s3cr3t` in what is sent: differs".to_owned()],
+        solo: Some("no trace context arrives with the calls to pay".to_owned()),
     }
 }
 
@@ -192,6 +194,77 @@ fn junit_is_well_formed_and_says_what_was_meant() {
     // The parser takes off white space at the ends.
     let output = suite.test_cases[1].system_out.as_ref().unwrap().as_str();
     assert_eq!(output, "GET /cart?token=[redacted]\nred ]]>\n```");
+}
+
+/// What the exit code lets pass, no report may call a failure.
+#[test]
+fn warnings_are_told_and_fail_nothing() {
+    let mut summary = summary();
+    summary.known = None;
+    for finding in &mut summary.findings {
+        finding.severity = Severity::Warn;
+    }
+    summary.cases[3].findings.push("M-bb0002".to_owned());
+    // Failed, and none of the findings is about it.
+    summary.cases[2].findings.clear();
+    assert!(!summary.fails());
+    let report = Report::deserialize_from_str(&written(junit::write, &summary)).unwrap();
+    let suite = &report.test_suites[0];
+    assert_eq!((suite.failures, suite.skipped), (0, 1));
+    let said = |case: usize| suite.test_cases[case].system_out.as_ref().unwrap().as_str();
+    assert_eq!(
+        said(1),
+        "warning M-aa0001 no-handling: got <500> | `x`
+  smallest faultload: shop POST /checkout > cart GET /cart|all = 503
+  replay: murphy replay M-aa0001
+
+GET /cart?token=[redacted]\nred ]]>\n```"
+    );
+    assert!(said(3).starts_with("warning M-bb0002"), "{}", said(3));
+    let text = written(markdown::write, &summary);
+    let title = "## Murphy: check\\_out: ✅ No findings, 2 warnings in 5 executions\n";
+    assert!(text.starts_with(title), "{text}");
+    assert!(text.contains("| `M-aa0001` **warning** no-handling |"));
+    assert!(
+        !text.contains("**4** `"),
+        "a warning is no failing execution"
+    );
+}
+
+#[test]
+fn a_failure_among_warnings_is_told_apart() {
+    let mut summary = summary();
+    summary.known = None;
+    summary.findings[1].severity = Severity::Warn;
+    assert!(summary.fails());
+    let text = written(junit::write, &summary);
+    let report = Report::deserialize_from_str(&text).unwrap();
+    assert_eq!(report.test_suites[0].failures, 1);
+    let text = written(markdown::write, &summary);
+    let title = "## Murphy: check\\_out: ❌ 1 finding, 1 warning in 5 executions\n";
+    assert!(text.starts_with(title), "{text}");
+}
+
+#[test]
+fn json_says_how_calls_were_told_apart_and_how_grave_a_finding_is() {
+    let mut summary = summary();
+    summary.findings[1].severity = Severity::Warn;
+    let text = written(json::write, &summary);
+    let object: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        object["masked"],
+        serde_json::json!(["`token=[redacted]` in what is sent: differs"])
+    );
+    assert_eq!(
+        object["solo"],
+        "no trace context arrives with the calls to pay"
+    );
+    let severities = [0, 1].map(|i| object["findings"][i]["severity"].clone());
+    assert_eq!(severities, ["fail", "warn"]);
+    summary.solo = None;
+    let text = written(json::write, &summary);
+    let object: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert!(object["solo"].is_null());
 }
 
 #[test]
@@ -241,6 +314,7 @@ fn markdown_of_a_campaign_without_findings_is_short() {
     summary.findings.clear();
     summary.cases.clear();
     summary.known = None;
+    (summary.masked, summary.solo) = (Vec::new(), None);
     summary.certificate = Certificate {
         skips: None,
         incomplete: Some(Incomplete::Stopped { waiting: 2 }),

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<u8, Error> {
     let summary = subject.summary(&outcome);
     reporting::write(&summary, &replays, args.search.format, &reports)?;
     let code = reporting::exit_code(&summary, &outcome, settings.require_complete);
-    reporting::say_what_is_missing(code, &summary);
+    reporting::say_what_is_missing(code, &summary, campaign.max_time);
     Ok(match interrupted {
         true => runtime::code_of_signal(),
         false => code,

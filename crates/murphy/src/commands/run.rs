@@ -1,6 +1,6 @@
 //! `murphy run`: test your own system.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use murphy::replays::System;
 use murphy_campaign::live::spec::ScenarioSpec;
@@ -14,29 +14,45 @@ use crate::args::{Format, RunArgs};
 use crate::context::Context;
 use crate::error::{Error, complain};
 use crate::kept::Kept;
-use crate::known;
+use crate::known::KnownBefore;
 use crate::progress::Progress;
 use crate::project::Project;
 use crate::reporting::{self, Reports, Subject};
 use crate::{exit, observe, output, runtime};
 
+/// What the scenarios of a run have in common.
+struct Run<'r> {
+    args: &'r RunArgs,
+    context: &'r Context,
+    project: Project,
+    reports: Reports,
+    known: Option<KnownBefore>,
+}
+
 pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8, Error> {
     let project = Project::open(&args.project, context)?;
-    let reports = Reports::of(&args.campaign.report, &project.config.reports)?;
-    if args.search.format == Format::Json && project.scenarios.len() > 1 {
-        return Err(several_in_json(&project).into());
+    let run = Run {
+        args,
+        context,
+        reports: Reports::of(&args.campaign.report, &project.config.reports)?,
+        known: KnownBefore::open(&project, args.baseline.as_deref())?,
+        project,
+    };
+    let scenarios = &run.project.scenarios;
+    if args.search.format == Format::Json && scenarios.len() > 1 {
+        return Err(several_in_json(&run.project).into());
     }
     let mut codes = Vec::new();
-    let is_alone = project.scenarios.len() == 1;
+    let is_alone = scenarios.len() == 1;
     let mut told = false;
-    for scenario in &project.scenarios {
+    for scenario in scenarios {
         if !is_alone {
             output::say(format_args!("scenario `{}`:", scenario.name));
         }
         if told {
             output::write(|out| writeln!(out))?;
         }
-        let done = one(args, context, &project, scenario, &reports);
+        let done = one(&run, scenario);
         told |= done.is_ok();
         codes.push(match done {
             Ok(code) => code,
@@ -64,41 +80,53 @@ fn several_in_json(project: &Project) -> crate::usage::Usage {
 }
 
 /// One scenario, from its settings to its exit code.
-fn one(
-    args: &RunArgs,
-    context: &Context,
-    project: &Project,
-    scenario: &ScenarioSpec,
-    reports: &Reports,
-) -> Result<u8, Error> {
+fn one(run: &Run<'_>, scenario: &ScenarioSpec) -> Result<u8, Error> {
+    let (args, project) = (run.args, &run.project);
     let mut campaign = project.campaign(scenario, &args.search, Some(&args.campaign))?;
-    let own = own_files(args, project, reports);
-    let mut kept = Kept::open(args, project, scenario, &campaign, &own)?;
-    let reports = reports.of_scenario(&scenario.name, project.scenarios.len() > 1);
-    let (outcome, interrupted) = runtime::block_on(async {
+    let mut kept = Kept::open(args, project, scenario, &campaign, &own_files(run))?;
+    let among_several = project.scenarios.len() > 1;
+    let reports = run.reports.of_scenario(&scenario.name, among_several);
+    let (outcome, interrupted, correlation) = runtime::block_on(async {
         let up = project.bring_up(scenario, campaign.jobs, kept.name());
-        let (world, _) = up.await?;
+        let (world, correlation) = up.await?;
         campaign.jobs = campaign.jobs.min(world.workers());
-        let done = campaign_in(&world, &campaign, &mut kept, context, &reports).await;
+        let done = campaign_in(&world, &campaign, &mut kept, run.context, &reports).await;
         let stopped = world.stop().await;
-        let done = done?;
+        let (outcome, interrupted) = done?;
         stopped.map_err(Error::Broken)?;
-        Ok::<_, Error>(done)
+        Ok::<_, Error>((outcome, interrupted, correlation))
     })??;
     kept.say_trouble();
-    let code = report(args, project, scenario, &campaign, &outcome, &reports)?;
+    let solo = murphy::why_solo(&correlation);
+    let code = report(run, scenario, &campaign, &outcome, solo, &reports)?;
+    if !outcome.findings.is_empty() {
+        say_where_logs_are(&project.state().join("run").join(kept.name()).join("logs"));
+    }
     Ok(match interrupted {
         true => runtime::code_of_signal(),
         false => code,
     })
 }
 
+/// Findings show but the end of what was logged; nothing is said where nothing
+/// was.
+fn say_where_logs_are(folder: &Path) {
+    let mut logs = folder.read_dir().into_iter().flatten().flatten();
+    if logs.any(|log| log.metadata().is_ok_and(|it| it.len() > 0)) {
+        output::say(format_args!(
+            "note: all that the services logged is in {}",
+            folder.display()
+        ));
+    }
+}
+
 /// What Murphy writes, besides what is in its own directory.
-fn own_files(args: &RunArgs, project: &Project, reports: &Reports) -> Vec<PathBuf> {
+fn own_files(run: &Run<'_>) -> Vec<PathBuf> {
+    let project = &run.project;
     let several = project.scenarios.len() > 1;
-    let mut files = vec![project.baseline(args.baseline.as_deref())];
+    let mut files = vec![project.baseline(run.args.baseline.as_deref())];
     for scenario in &project.scenarios {
-        let reports = reports.of_scenario(&scenario.name, several);
+        let reports = run.reports.of_scenario(&scenario.name, several);
         files.extend(reports.paths().map(PathBuf::from));
     }
     files
@@ -165,13 +193,14 @@ async fn what_holds(
 }
 
 fn report(
-    args: &RunArgs,
-    project: &Project,
+    run: &Run<'_>,
     scenario: &ScenarioSpec,
     campaign: &Campaign,
     outcome: &Outcome,
+    solo: Option<String>,
     reports: &Reports,
 ) -> Result<u8, Error> {
+    let (args, project) = (run.args, &run.project);
     let system = System::Project {
         config: project.config.file.path().to_owned(),
         command: project.command.clone(),
@@ -188,11 +217,12 @@ fn report(
         replay_command: reporting::replay_command(&replays),
     };
     let mut summary = subject.summary(outcome);
-    let baseline = project.baseline(args.baseline.as_deref());
-    summary.known = known::of(&baseline, &scenario.name, &outcome.findings)?;
+    summary.solo = solo;
+    let known = run.known.as_ref();
+    summary.known = known.map(|known| known.of(&scenario.name, &outcome.findings));
     reporting::write(&summary, &replays, args.search.format, reports)?;
     let code = reporting::exit_code(&summary, outcome, args.campaign.require_complete);
-    reporting::say_what_is_missing(code, &summary);
+    reporting::say_what_is_missing(code, &summary, campaign.max_time);
     Ok(code)
 }
 

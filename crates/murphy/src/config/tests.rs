@@ -53,6 +53,17 @@ fn a_few_lines_are_enough_and_the_rest_is_usual() {
 }
 
 #[test]
+fn calls_declared_idempotent_come_on_top_of_the_usual_ones() {
+    let usual = murphy_oracle::Settings::default().idempotent;
+    assert_eq!(good(CART).rules.idempotent, usual);
+    let declared = "[retries]\nidempotent = [\"** > cart POST /carts/*\"]\n";
+    let config = good(&format!("{CART}{declared}"));
+    let (first, last) = config.rules.idempotent.split_at(usual.len());
+    assert_eq!(first, usual);
+    assert_eq!(last, ["** > cart POST /carts/*".parse().unwrap()]);
+}
+
+#[test]
 fn services_and_scenarios_keep_the_order_they_are_written_in() {
     let text =
         "[services.z]\nupstream='h:1'\n[services.a]\nupstream='h:2'\n[services.m]\nupstream='h:3'";

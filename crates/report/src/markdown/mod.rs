@@ -8,11 +8,11 @@ mod escape;
 
 use std::io::{self, Write};
 
-use murphy_model::{Finding, Verdict};
+use murphy_model::{Finding, Severity, Verdict};
 
 use crate::label::Labels;
 use crate::number::{counted, grouped, span};
-use crate::wording::{self, Claim};
+use crate::wording::{self, Claim, Count};
 use crate::{Case, Summary};
 use escape::{block, cell_code, code, text};
 
@@ -35,23 +35,27 @@ pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn verdict(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    let all = summary.findings.len();
-    let news = summary.news().count();
     let executions = counted(summary.certificate.explored, "execution");
-    let found = match (news, all - news) {
-        (0, 0) => "✅ no findings".to_owned(),
-        (0, known) => format!("✅ no new findings, {} known", grouped(known)),
-        (new, 0) => format!("❌ {}", counted(new, "finding")),
-        (new, known) => format!(
-            "❌ {}, {} known",
-            counted(new, "new finding"),
-            grouped(known)
-        ),
-    };
+    let found = found(summary);
     let scenario = text(&summary.scenario);
     writeln!(out, "## Murphy: {scenario}: {found} in {executions}\n")?;
     let claim = Claim::of(&summary.certificate);
     writeln!(out, "**{}:** {}.", claim.title, text(&claim.text))
+}
+
+/// Whether the build fails, and by how much, as in `❌ 1 finding, 2 warnings`.
+fn found(summary: &Summary) -> String {
+    let mark = match summary.fails() {
+        true => "❌",
+        false => "✅",
+    };
+    let text = |count: &Count| count.text() + &count.known_part();
+    let failures = text(&Count::of(Severity::Fail, summary));
+    let warnings = Count::of(Severity::Warn, summary);
+    match warnings.all {
+        0 => format!("{mark} {failures}"),
+        _ => format!("{mark} {failures}, {}", text(&warnings)),
+    }
 }
 
 fn findings(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
@@ -72,8 +76,9 @@ fn findings(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> io::Resu
         let replay = summary.replay(finding).map(|replay| cell_code(&replay));
         writeln!(
             out,
-            "| {} {}{} | {} | {smallest} | {} |",
+            "| {} {}{}{} | {} | {smallest} | {} |",
             cell_code(&finding.id),
+            severity(finding),
             finding.class.name(),
             standing(finding, summary),
             text(&finding.summary),
@@ -81,6 +86,14 @@ fn findings(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> io::Resu
         )?;
     }
     stale(summary, out)
+}
+
+/// What fails the build needs no word.
+fn severity(finding: &Finding) -> &'static str {
+    match finding.severity {
+        Severity::Fail => "",
+        Severity::Warn => "**warning** ",
+    }
 }
 
 /// What the baseline says of a finding.
@@ -135,6 +148,9 @@ fn coverage(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         let agreed = format!("{} of {}", grouped(audit.agreed), grouped(audit.sampled));
         rows.push(("skipped ones that went as predicted when run", agreed));
     }
+    if let Some(why) = &summary.solo {
+        rows.push(("one execution at a time", text(why)));
+    }
     rows.extend([
         ("modes", text(&summary.modes.join(", "))),
         ("strategy", summary.strategy.to_owned()),
@@ -172,9 +188,10 @@ fn skipped(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
 fn doubts(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
     let certificate = &summary.certificate;
     list("Assumptions", &certificate.assumptions, out)?;
+    list("Left out when calls are told apart", &summary.masked, out)?;
     let flags = certificate.flags.iter();
     let flags: Vec<String> = flags.map(|flag| wording::flag(flag, labels)).collect();
-    list("Warnings", &flags, out)?;
+    list("Doubts", &flags, out)?;
     let disagreed = certificate.audit.as_ref().map(|audit| &*audit.disagreed);
     list(
         "Skipped, and did not go as predicted when run",
@@ -196,7 +213,7 @@ fn list(title: &str, sentences: &[String], out: &mut dyn Write) -> io::Result<()
 }
 
 fn failing_cases(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
-    let fails = |case: &&Case| case.verdict.is_failure() || !case.findings.is_empty();
+    let fails = |case: &&Case| case.verdict.is_failure() || shows_failure(case, summary);
     let failing: Vec<&Case> = summary.cases.iter().filter(fails).collect();
     if failing.is_empty() {
         return Ok(());
@@ -210,6 +227,12 @@ fn failing_cases(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> io:
             more => writeln!(out, "… and {} more", grouped(more)),
         }
     })
+}
+
+/// Whether a case shows more than warnings.
+fn shows_failure(case: &Case, summary: &Summary) -> bool {
+    let mut shown = case.findings(summary);
+    shown.any(|finding| finding.severity == Severity::Fail)
 }
 
 fn failing_case(case: &Case, labels: &Labels, out: &mut dyn Write) -> io::Result<()> {

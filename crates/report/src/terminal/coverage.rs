@@ -129,7 +129,7 @@ fn flags(flags: &[Flag], labels: &Labels, out: &mut dyn Write) -> io::Result<()>
     if flags.is_empty() {
         return Ok(());
     }
-    heading("Warnings", out)?;
+    heading("Doubts", out)?;
     for flag in flags.iter().take(MOST_EXAMPLES) {
         writeln!(
             out,

@@ -11,9 +11,10 @@ use murphy_model::{BugClass, CallId, Faultload, Finding, Mode, Reply, Severity, 
 use super::label::Labels;
 use super::number::{counted, grouped, span};
 use super::style::{BAD, CAREFUL, GOOD, QUIET, TITLE};
-use super::{calls, coverage, heading};
+use super::{calls, coverage, heading, printed};
 use crate::Summary;
 use crate::shell::quoted;
+use crate::wording::Count;
 
 /// More ways to fail the same calls than this are only counted.
 const MOST_WAYS: usize = 8;
@@ -40,39 +41,23 @@ pub(super) fn write(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> 
 
 /// How many there are, as in `2 findings (1 known), 1 warning`.
 fn tally(summary: &Summary) -> String {
-    let failures = match count(summary, Severity::Fail) {
-        (0, _) => format!("{GOOD}No findings{GOOD:#}"),
-        (all, known) => {
-            // What may stay is no alarm.
-            let style = if all == known { CAREFUL } else { BAD };
-            let text = counted(all, "finding");
-            format!("{style}{text}{style:#}{}", known_part(known))
-        }
+    let painted =
+        |count: &Count, style| format!("{style}{}{style:#}{}", count.text(), count.known_part());
+    let failures = Count::of(Severity::Fail, summary);
+    let style = match failures.all {
+        0 => GOOD,
+        // What may stay is no alarm.
+        all if all == failures.known => CAREFUL,
+        _ => BAD,
     };
-    match count(summary, Severity::Warn) {
-        (0, _) => failures,
-        (all, known) => {
-            let text = counted(all, "warning");
-            format!(
-                "{failures}, {CAREFUL}{text}{CAREFUL:#}{}",
-                known_part(known)
-            )
-        }
-    }
-}
-
-/// All findings of a severity, and those of them that the baseline knows.
-fn count(summary: &Summary, severity: Severity) -> (usize, usize) {
-    let findings = summary.findings.iter();
-    let all: Vec<&Finding> = findings.filter(|f| f.severity == severity).collect();
-    let known = all.iter().filter(|f| summary.excuse(&f.id).is_some());
-    (all.len(), known.count())
-}
-
-fn known_part(known: usize) -> String {
-    match known {
-        0 => String::new(),
-        known => format!(" ({} known)", grouped(known)),
+    let warnings = Count::of(Severity::Warn, summary);
+    match warnings.all {
+        0 => painted(&failures, style),
+        _ => format!(
+            "{}, {}",
+            painted(&failures, style),
+            painted(&warnings, CAREFUL)
+        ),
     }
 }
 
@@ -115,6 +100,7 @@ fn write_finding(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     bug(finding, labels, out)?;
+    printed::write(finding, summary, out)?;
     known(finding, summary, out)?;
     if let Some(command) = &summary.replay_command {
         writeln!(out, "    {QUIET}replay: {command} {}{QUIET:#}", finding.id)?;

@@ -9,6 +9,7 @@ mod coverage;
 mod explained;
 mod findings;
 mod hardening;
+mod printed;
 mod profile;
 mod style;
 

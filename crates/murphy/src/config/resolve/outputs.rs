@@ -32,10 +32,10 @@ pub(super) fn oracles(checker: &mut Checker<'_>, raw: Named<Text>) -> Vec<Oracle
 
 /// What some of the oracles go by.
 pub(super) fn rules(checker: &mut Checker<'_>, response: Response, retries: Retries) -> Settings {
-    let mut rules = Settings {
-        idempotent: checker.patterns(retries.idempotent),
-        ..Settings::default()
-    };
+    let mut rules = Settings::default();
+    rules
+        .idempotent
+        .extend(checker.patterns(retries.idempotent));
     if let Some(most) = retries.most_attempts {
         rules.most_attempts = most.0 as usize;
     }
