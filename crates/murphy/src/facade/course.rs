@@ -41,7 +41,8 @@ impl Campaign {
             return Err(Error::Store(trouble));
         }
         let replays = self.save_replays(&outcome)?;
-        let summary = subject(&settings).summary(&outcome);
+        let mut summary = subject(&settings).summary(&outcome);
+        summary.solo = why_solo(&correlation);
         let notes = self.notes(&outcome, &correlation);
         Ok(Report {
             summary,
