@@ -3,7 +3,7 @@
 //! Owns the choice among strategies and what only some of them can tell.
 
 use murphy_model::{Faultload, Point};
-use murphy_search::{Lineage, Options, Random, Strategy, Ticket, Tree};
+use murphy_search::{Explanation, Lineage, NeverSeen, Options, Random, Strategy, Ticket, Tree};
 
 use crate::event::Standing;
 use crate::settings::StrategyKind;
@@ -46,6 +46,25 @@ impl Searcher {
             Searcher::Lineage(lineage) => lineage.points(),
         };
         points.into_iter().cloned().collect()
+    }
+
+    /// The faultloads over points seen that a faultload may mean, at most
+    /// `most` of them.
+    pub fn resolve(&self, faultload: &Faultload, most: usize) -> Result<Vec<Faultload>, NeverSeen> {
+        match self {
+            Searcher::Tree(tree) => tree.resolve(faultload, most),
+            Searcher::Random(random) => random.resolve(faultload, most),
+            Searcher::Lineage(lineage) => lineage.resolve(faultload, most),
+        }
+    }
+
+    /// What became of a faultload over points that were seen, and why.
+    pub fn explain(&self, faultload: &Faultload) -> Result<Explanation, NeverSeen> {
+        match self {
+            Searcher::Tree(tree) => tree.explain(faultload),
+            Searcher::Random(random) => random.explain(faultload),
+            Searcher::Lineage(lineage) => lineage.explain(faultload),
+        }
     }
 
     /// The number under which an execution was taken in; `None` if it was

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use murphy_campaign::StrategyKind;
 use murphy_search::Probe;
+use serde::{Deserialize, Serialize};
 
 pub(crate) use harden::HardenArgs;
 pub(crate) use project::{
@@ -80,7 +81,7 @@ Examples:
   murphy demo checkout --format json --require-complete";
 
 #[derive(Args, Debug)]
-#[command(after_help = DEMO_EXAMPLES)]
+#[command(after_help = DEMO_EXAMPLES, mut_arg("modes", |arg| arg.help(MODES_OF_DEMOS)))]
 pub(crate) struct DemoArgs {
     /// The example system to test; `--list` shows them all.
     #[arg(default_value = DEFAULT_APP)]
@@ -100,6 +101,10 @@ pub(crate) struct DemoArgs {
     pub(crate) campaign: CampaignArgs,
 }
 
+const MODES_OF_THE_SEARCH: &str = "How calls fail: a list such as `500,503,reset`, for example systems also `declared` [default: as in the last campaign; for example systems 500,502,503,504]";
+
+const MODES_OF_DEMOS: &str = "How calls fail: a list such as `500,503,reset`, or `declared`, what each service declares [default: 500,502,503,504]";
+
 /// The four HTTP errors of the published experiments.
 pub(crate) const DEFAULT_MODES: &str = murphy::HTTP_MODES;
 
@@ -109,16 +114,20 @@ pub(crate) const DEFAULT_APP: &str = "mailchimp";
 const EXPLAIN_EXAMPLES: &str = "\
 A faultload is a list of faults, each a call and a mode; `** >` stands for any callers:
   murphy explain \"** > cart * = 503\"
+  murphy explain \"** > cart * = 503\" -- pytest -q tests
   murphy explain --app mailchimp \"** > app-server * = 503\"
   murphy explain --app netflix \"** > user-profile * = 500, ** > bookmarks * = 503\"
-  murphy explain --app cinema-3 --reduce retry \"** > bookings * #2 = 500\"";
+  murphy explain --app cinema-3 --reduce retry \"** > bookings * #2 = 500\"
+
+Of your own system, the last campaign is explained as it was run: nothing that was given to
+`murphy run` about the search needs to be given again. What is given counts instead.";
 
 #[derive(Args, Debug)]
-#[command(after_help = EXPLAIN_EXAMPLES)]
+#[command(after_help = EXPLAIN_EXAMPLES, mut_arg("modes", |arg| arg.help(MODES_OF_THE_SEARCH)))]
 pub(crate) struct ExplainArgs {
     /// An example system, instead of the last campaign on your own; `murphy demo --list` shows
     /// them all.
-    #[arg(long, value_name = "APP", conflicts_with_all = ["config", "scenario"])]
+    #[arg(long, value_name = "APP", conflicts_with_all = ["config", "scenario", "command"])]
     pub(crate) app: Option<String>,
 
     /// Read this file instead of the nearest murphy.toml, here or above.
@@ -132,11 +141,18 @@ pub(crate) struct ExplainArgs {
     /// The faultload to explain, such as "** > cart GET /cart = 503".
     pub(crate) faultload: String,
 
+    /// The test that was given to `murphy run` instead of the scenarios in the file.
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "scenario")]
+    pub(crate) command: Vec<String>,
+
     #[command(flatten)]
     pub(crate) system: SystemArgs,
 
     #[command(flatten)]
     pub(crate) search: SearchArgs,
+
+    #[command(flatten)]
+    pub(crate) strategy: StrategyArgs,
 }
 
 const SYSTEM: &str = "The system";
@@ -164,10 +180,12 @@ pub(crate) struct SystemArgs {
 }
 
 /// What every search takes, so that an explanation is about the same search.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct SearchArgs {
-    /// How calls fail: a list such as `500,503,reset`; for example systems also `declared`, what
-    /// each service declares [default: 500,502,503,504].
+    /// How calls fail: a list such as `500,503,reset` [default: as murphy.toml says, or what the
+    /// callee's protocol can return: over HTTP 500,502,503,504, over gRPC UNAVAILABLE, INTERNAL,
+    /// DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED].
     #[arg(long, value_name = "MODES", help_heading = SEARCH)]
     pub(crate) modes: Option<String>,
 
@@ -213,12 +231,35 @@ pub(crate) struct SearchArgs {
 
     /// How the result is written: text for people or one JSON object.
     #[arg(long, value_enum, default_value_t = Format::Human, help_heading = OUTPUT)]
+    #[serde(skip)]
     pub(crate) format: Format,
 }
 
-/// What every campaign takes.
-#[derive(Args, Debug)]
-pub(crate) struct CampaignArgs {
+impl SearchArgs {
+    /// These, and where they say nothing, the others.
+    pub(crate) fn or(self, other: Self) -> Self {
+        let list = |this: Vec<String>, other| if this.is_empty() { other } else { this };
+        SearchArgs {
+            modes: self.modes.or(other.modes),
+            only: list(self.only, other.only),
+            except: list(self.except, other.except),
+            max_faults: self.max_faults.or(other.max_faults),
+            max_cases: self.max_cases.or(other.max_cases),
+            max_time: self.max_time.or(other.max_time),
+            reduce: list(self.reduce, other.reduce),
+            no_reduce: list(self.no_reduce, other.no_reduce),
+            order: self.order.or(other.order),
+            seed: self.seed.or(other.seed),
+            jobs: self.jobs.or(other.jobs),
+            format: self.format,
+        }
+    }
+}
+
+/// Who decides what to try next.
+#[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct StrategyArgs {
     /// How faultloads are chosen: `tree` covers every distinct behaviour, `lineage` finds every
     /// minimal failing combination (for replicas and fallbacks), `random` samples.
     #[arg(long, value_enum, help_heading = SEARCH)]
@@ -228,6 +269,28 @@ pub(crate) struct CampaignArgs {
     /// `ldfi` do as was published, to compare.
     #[arg(long, value_enum, hide_possible_values = true, help_heading = SEARCH)]
     pub(crate) probe: Option<ProbeArg>,
+}
+
+impl StrategyArgs {
+    /// The strategy that was asked for; a probe is lineage's.
+    pub(crate) fn named(self) -> Option<StrategyArg> {
+        self.strategy.or(self.probe.map(|_| StrategyArg::Lineage))
+    }
+
+    /// These, or the others if they say nothing.
+    pub(crate) fn or(self, other: Self) -> Self {
+        match self.named() {
+            Some(_) => self,
+            None => other,
+        }
+    }
+}
+
+/// What every campaign takes.
+#[derive(Args, Debug, Default)]
+pub(crate) struct CampaignArgs {
+    #[command(flatten)]
+    pub(crate) strategy: StrategyArgs,
 
     /// Run N of the skipped faultloads after all and compare with what was predicted.
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = SEARCH)]
@@ -242,14 +305,7 @@ pub(crate) struct CampaignArgs {
     pub(crate) report: Vec<String>,
 }
 
-impl CampaignArgs {
-    /// The strategy that was asked for; a probe is lineage's.
-    pub(crate) fn strategy(&self) -> Option<StrategyArg> {
-        self.strategy.or(self.probe.map(|_| StrategyArg::Lineage))
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub(crate) enum StrategyArg {
     Tree,
     Lineage,
@@ -267,7 +323,7 @@ impl StrategyArg {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub(crate) enum ProbeArg {
     #[default]
     Steered,
@@ -286,7 +342,7 @@ impl ProbeArg {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub(crate) enum OrderArg {
     Bfs,
     Dfs,

@@ -14,6 +14,7 @@ use murphy_campaign::{Chosen, Memory, Settings as Campaign};
 use murphy_model::{Faultload, Identity};
 
 use crate::args::RunArgs;
+use crate::asked::Asked;
 use crate::error::{Error, complain};
 use crate::output;
 use crate::project::Project;
@@ -64,7 +65,7 @@ impl Kept {
         let (recorder, memory) = match &unfinished {
             Some(id) => (store.resume(id)?, remember(&store, id)?),
             None => {
-                let head = head(campaign, fingerprint, &made_of);
+                let head = head(campaign, fingerprint, &made_of, Asked::of(args));
                 (store.begin(&head)?, Memory::default())
             }
         };
@@ -140,7 +141,32 @@ struct MadeOf {
     test: String,
 }
 
-fn head(campaign: &Campaign, fingerprint: Fingerprint, made_of: &MadeOf) -> CampaignHead {
+/// What a campaign was asked to do, by what the store keeps of it; nothing
+/// where an earlier version of Murphy did not keep that.
+pub(crate) fn asked(settings: &str) -> Asked {
+    #[derive(Default, serde::Deserialize)]
+    struct Words {
+        asked: Asked,
+    }
+    let words: Words = serde_json::from_str(settings).unwrap_or_default();
+    words.asked
+}
+
+/// All that is kept of the settings.
+#[derive(serde::Serialize)]
+struct Blob<'k> {
+    #[serde(flatten)]
+    made_of: &'k MadeOf,
+    asked: Asked,
+}
+
+fn head(
+    campaign: &Campaign,
+    fingerprint: Fingerprint,
+    made_of: &MadeOf,
+    asked: Asked,
+) -> CampaignHead {
+    let settings = Blob { made_of, asked };
     CampaignHead {
         scenario: campaign.scenario.clone(),
         strategy: campaign.strategy.name().to_owned(),
@@ -148,7 +174,7 @@ fn head(campaign: &Campaign, fingerprint: Fingerprint, made_of: &MadeOf) -> Camp
         seed: campaign.seed,
         jobs: campaign.jobs,
         fingerprint,
-        settings: serde_json::to_string(made_of).expect("texts only"),
+        settings: serde_json::to_string(&settings).expect("texts only"),
         begun: SystemTime::now(),
     }
 }

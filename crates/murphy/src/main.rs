@@ -6,6 +6,7 @@
 //! went.
 
 mod args;
+mod asked;
 mod commands;
 mod config;
 mod context;

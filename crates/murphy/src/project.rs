@@ -83,11 +83,11 @@ impl Project {
         let rules = &self.config.search;
         let words = search_words(search)?;
         let modes = self.modes(&words);
-        let strategy = args.and_then(CampaignArgs::strategy).or(rules.strategy);
-        let probe = args.and_then(|args| args.probe);
+        let asked = args.map(|args| args.strategy).unwrap_or_default();
+        let strategy = asked.named().or(rules.strategy);
         Ok(Campaign {
             scenario: scenario.name.clone(),
-            strategy: strategy.unwrap_or(StrategyArg::Tree).kind(probe),
+            strategy: strategy.unwrap_or(StrategyArg::Tree).kind(asked.probe),
             modes: murphy::mode_names(&modes),
             options: self.options(modes, words),
             seed: search.seed.or(rules.seed).unwrap_or(0),

@@ -52,6 +52,7 @@ impl Subject {
             },
             profile: outcome.profile.rows(),
             explain_command: self.explain_command,
+            explain_ending: String::new(),
             replay_command: self.replay_command,
             cases: cases(outcome),
             known: None,

@@ -37,6 +37,8 @@ pub struct Summary {
     /// The command that explains a faultload, without the faultload; empty if
     /// there is none.
     pub explain_command: String,
+    /// What follows the faultload in that command, with the blank before it.
+    pub explain_ending: String,
     /// The command that replays a finding, without its id, if there is one.
     pub replay_command: Option<String>,
     /// Every execution that counted, in order; empty where they are not kept.
@@ -170,6 +172,7 @@ pub(crate) fn empty() -> Summary {
         },
         profile: Vec::new(),
         explain_command: String::new(),
+        explain_ending: String::new(),
         replay_command: None,
         cases: Vec::new(),
         known: None,

@@ -128,6 +128,7 @@ fn summary() -> Summary {
         },
         profile: Vec::new(),
         explain_command: "murphy explain".to_owned(),
+        explain_ending: " -- pytest -q".to_owned(),
         replay_command: Some("murphy replay".to_owned()),
         cases: vec![
             case(1, &[], Verdict::Passed, &[]),

@@ -3,9 +3,10 @@
 //! Owns the words for a judgement of the engine. It decides nothing: it asks
 //! the engine what it would do with the faultload, knowing what it knows now.
 
-use murphy_model::{Fault, Faultload, Pattern, Point, Reply, Target};
+use murphy_model::{Faultload, Mode, Point, Reply};
 
 use crate::catalogue::{Catalogue, FaultKey, FaultSet, PointId};
+use crate::meant::NeverSeen;
 use crate::model::predict::{Prediction, Unknown, predict};
 use crate::options::Reduction;
 use crate::policy::Policy;
@@ -29,6 +30,12 @@ pub enum Explanation {
         /// What the scenario would see of its last request, where predicted.
         predicted: Option<Reply>,
     },
+    /// Running it would tell nothing that earlier executions do not imply,
+    /// by the reasoning of the strategy as a whole.
+    Implied {
+        /// Why, in sentences.
+        reasons: Vec<String>,
+    },
     /// It was not run and nothing shows that it need not be.
     Open {
         /// Why, in one sentence.
@@ -36,108 +43,58 @@ pub enum Explanation {
     },
 }
 
-/// A target that no call seen so far fits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NeverSeen(pub Target);
+impl Explanation {
+    /// Of a faultload with a mode that nobody asked for.
+    pub(crate) fn unasked(mode: Mode) -> Self {
+        Explanation::Skipped {
+            policy: Policy::Filter,
+            reasons: vec![format!("the mode {mode} was not asked for")],
+            predicted: None,
+        }
+    }
 
-impl std::fmt::Display for NeverSeen {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "no call that was seen fits `{}`", self.0)
+    /// Of a faultload with a fault that nobody asked for, though its mode was
+    /// asked for elsewhere.
+    pub(crate) fn unasked_fault(fault: FaultKey, catalogue: &Catalogue) -> Self {
+        Explanation::Skipped {
+            policy: Policy::Filter,
+            reasons: vec![unasked_reason(fault, catalogue)],
+            predicted: None,
+        }
+    }
+
+    /// Of a faultload with more faults than asked for.
+    pub(crate) fn too_many() -> Self {
+        Explanation::Skipped {
+            policy: Policy::Bound,
+            reasons: vec![TOO_MANY.to_owned()],
+            predicted: None,
+        }
     }
 }
 
-impl std::error::Error for NeverSeen {}
+const TOO_MANY: &str = "it has more faults than asked for";
 
 impl Tree {
     /// Every point seen that can be made to fail, in the order first seen.
     pub fn points(&self) -> Vec<&Point> {
-        let catalogue = &self.engine.catalogue;
-        let can_fail = |id: &PointId| !catalogue.entry(*id).modes.is_empty();
-        catalogue
-            .ids()
-            .filter(can_fail)
-            .map(|id| catalogue.point(id))
-            .collect()
+        self.engine.catalogue.fallible()
     }
 
     /// The faultloads over points seen that a faultload may mean, at most
     /// `most` of them: patterns, and points written without payload or
     /// predecessors, may fit several.
     pub fn resolve(&self, faultload: &Faultload, most: usize) -> Result<Vec<Faultload>, NeverSeen> {
-        let mut choices = Vec::new();
-        for fault in faultload.faults() {
-            let targets = self.targets(&fault.target);
-            if targets.is_empty() {
-                return Err(NeverSeen(fault.target));
-            }
-            let at = |target| Fault {
-                target,
-                mode: fault.mode,
-            };
-            choices.push(targets.into_iter().map(at).collect());
-        }
-        let mut resolved = Vec::new();
-        choose(&choices, &mut Vec::new(), most, &mut resolved);
-        Ok(resolved)
-    }
-
-    fn targets(&self, target: &Target) -> Vec<Target> {
-        let known = |point: &Point| self.engine.catalogue.find(point).is_some();
-        match target {
-            Target::Call(point) if known(point) => vec![target.clone()],
-            Target::Every(point) if known(point) => vec![target.clone()],
-            Target::Call(point) => self.loosely(point, point.frame().count, Target::Call),
-            Target::Every(point) => self.loosely(point, 1, |point| Target::every(&point)),
-            Target::Matching(pattern) => self.matching(pattern),
-        }
-    }
-
-    /// Targets at points that are what was written, at this last count.
-    fn loosely(
-        &self,
-        written: &Point,
-        count: u32,
-        target: impl Fn(Point) -> Target,
-    ) -> Vec<Target> {
-        let catalogue = &self.engine.catalogue;
-        let known = catalogue.ids().map(|id| catalogue.point(id));
-        let meant = known.filter(|point| loosely(written, point, |c| *c == count));
-        meant.cloned().map(target).collect()
-    }
-
-    fn matching(&self, pattern: &Pattern) -> Vec<Target> {
-        let fits = self
-            .points()
-            .into_iter()
-            .filter(|point| pattern.matches(point));
-        let mut targets: Vec<Target> = fits.cloned().map(Target::Call).collect();
-        targets.dedup();
-        targets
+        self.engine.catalogue.resolve(faultload, most)
     }
 
     /// What became of a faultload over points that were seen.
     pub fn explain(&self, faultload: &Faultload) -> Result<Explanation, NeverSeen> {
         let engine = &self.engine;
-        let mut keys = Vec::new();
-        for fault in faultload.faults() {
-            match engine.catalogue.key_of(&fault) {
-                Some(key) => keys.push(key),
-                None if matches!(fault.target, Target::Matching(_)) => {
-                    return Err(NeverSeen(fault.target));
-                }
-                None if self.targets(&fault.target).is_empty() => {
-                    return Err(NeverSeen(fault.target));
-                }
-                None => {
-                    return Ok(Explanation::Skipped {
-                        policy: Policy::Filter,
-                        reasons: vec![format!("the mode {} was not asked for", fault.mode)],
-                        predicted: None,
-                    });
-                }
-            }
-        }
-        let faults = FaultSet::new(keys);
+        let faults = match engine.catalogue.numbered(faultload)? {
+            Ok(faults) => faults,
+            Err(mode) => return Ok(Explanation::unasked(mode)),
+        };
         if let Some(number) = engine.numbers.get(&faults) {
             return Ok(Explanation::Run { number: *number });
         }
@@ -224,7 +181,7 @@ impl Tree {
                 );
                 (vec![reason], None)
             }
-            Skip::TooMany => (vec!["it has more faults than asked for".to_owned()], None),
+            Skip::TooMany => (vec![TOO_MANY.to_owned()], None),
             Skip::Unasked(fault) => (vec![unasked_reason(fault, catalogue)], None),
         };
         let predicted = prediction.as_ref().and_then(last_reply);
@@ -238,57 +195,6 @@ impl Tree {
             predicted,
         }
     }
-}
-
-/// One fault of each choice, all at different targets, in every way until there
-/// are `most`.
-fn choose(
-    choices: &[Vec<Fault>],
-    chosen: &mut Vec<Fault>,
-    most: usize,
-    resolved: &mut Vec<Faultload>,
-) {
-    let Some((first, rest)) = choices.split_first() else {
-        let faultload = Faultload::new(chosen.iter().cloned()).expect("targets differ");
-        if !resolved.contains(&faultload) {
-            resolved.push(faultload);
-        }
-        return;
-    };
-    for fault in first {
-        let taken = chosen.iter().any(|other| other.target == fault.target);
-        if taken || resolved.len() == most {
-            continue;
-        }
-        chosen.push(fault.clone());
-        choose(rest, chosen, most, resolved);
-        chosen.pop();
-    }
-}
-
-/// Whether a known point is what was written, where that leaves out payload,
-/// predecessors and call site.
-fn loosely(written: &Point, known: &Point, count: impl Fn(&u32) -> bool) -> bool {
-    let (written_frames, known_frames) = (written.frames(), known.frames());
-    let last = written_frames.len() - 1;
-    written_frames.len() == known_frames.len()
-        && written_frames
-            .iter()
-            .zip(&known_frames)
-            .enumerate()
-            .all(|(i, (w, k))| {
-                let counts = if i == last {
-                    count(&k.count)
-                } else {
-                    w.count == k.count
-                };
-                counts
-                    && w.destination == k.destination
-                    && w.interface == k.interface
-                    && (w.payload.is_none() || w.payload == k.payload)
-                    && (w.predecessors.is_none() || w.predecessors == k.predecessors)
-                    && (w.site.is_none() || w.site == k.site)
-            })
 }
 
 fn fault_text(key: FaultKey, catalogue: &Catalogue) -> String {

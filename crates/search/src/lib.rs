@@ -10,6 +10,7 @@ mod audit;
 mod catalogue;
 mod explain;
 mod lineage;
+mod meant;
 mod model;
 mod options;
 pub mod policy;
@@ -18,8 +19,9 @@ mod strategy;
 mod tree;
 
 pub use audit::{Sample, audit};
-pub use explain::{Explanation, NeverSeen};
+pub use explain::Explanation;
 pub use lineage::{Lineage, Probe};
+pub use meant::NeverSeen;
 pub use options::{Filter, ModeRules, Modes, Options, Order, Reduction};
 pub use policy::Policy;
 pub use random::Random;

@@ -7,9 +7,11 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use murphy_model::{Certificate, Execution, Incomplete, Point, Verdict};
+use murphy_model::{Certificate, Execution, Faultload, Incomplete, Point, Verdict};
 
 use crate::catalogue::{Catalogue, FaultKey, FaultSet, PointId};
+use crate::explain::Explanation;
+use crate::meant::NeverSeen;
 use crate::model::{Model, count};
 use crate::options::Options;
 use crate::strategy::{Step, Strategy, Ticket};
@@ -34,6 +36,9 @@ pub struct Random {
     under_way: HashMap<Ticket, FaultSet>,
     back: BTreeMap<Ticket, Execution>,
     drawn: HashSet<FaultSet>,
+    /// The executions by what was to fail, as they are numbered: in the order
+    /// proposed, since all are taken in.
+    numbers: HashMap<FaultSet, usize>,
     tickets: u64,
     explored: usize,
     not_exercised: usize,
@@ -52,6 +57,7 @@ impl Random {
             under_way: HashMap::new(),
             back: BTreeMap::new(),
             drawn: HashSet::from([FaultSet::default()]),
+            numbers: HashMap::new(),
             tickets: 0,
             explored: 0,
             not_exercised: 0,
@@ -61,9 +67,32 @@ impl Random {
 
     /// Every point seen that can be made to fail, in the order first seen.
     pub fn points(&self) -> Vec<&Point> {
-        let can_fail = |id: &PointId| !self.catalogue.entry(*id).modes.is_empty();
-        let ids = self.catalogue.ids().filter(can_fail);
-        ids.map(|id| self.catalogue.point(id)).collect()
+        self.catalogue.fallible()
+    }
+
+    /// The faultloads over points seen that a faultload may mean, at most
+    /// `most` of them.
+    pub fn resolve(&self, faultload: &Faultload, most: usize) -> Result<Vec<Faultload>, NeverSeen> {
+        self.catalogue.resolve(faultload, most)
+    }
+
+    /// What became of a faultload over points that were seen.
+    pub fn explain(&self, faultload: &Faultload) -> Result<Explanation, NeverSeen> {
+        let faults = match self.catalogue.numbered(faultload)? {
+            Ok(faults) => faults,
+            Err(mode) => return Ok(Explanation::unasked(mode)),
+        };
+        let is_too_many = self
+            .options
+            .max_faults
+            .is_some_and(|most| faults.len() > most);
+        Ok(match self.numbers.get(&faults) {
+            Some(number) => Explanation::Run { number: *number },
+            None if is_too_many => Explanation::too_many(),
+            None => Explanation::Open {
+                reason: "it was not drawn: a random search tries a sample only".to_owned(),
+            },
+        })
     }
 
     fn most(&self) -> usize {
@@ -153,6 +182,7 @@ impl Strategy for Random {
             Some(faults) => {
                 self.tickets += 1;
                 let ticket = Ticket(self.tickets);
+                self.numbers.insert(faults.clone(), self.tickets as usize);
                 let faultload = self.catalogue.faultload(&faults);
                 self.under_way.insert(ticket, faults);
                 Step::Try(ticket, faultload)

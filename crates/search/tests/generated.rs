@@ -140,6 +140,7 @@ fn check_explained(seed: u64, faultload: &Faultload, execution: &Execution, foun
     match found.tree.explain(faultload).expect("all points were seen") {
         Explanation::Run { .. } => {}
         Explanation::Open { reason } => panic!("seed {seed}: {faultload} left open: {reason}"),
+        Explanation::Implied { .. } => unreachable!("the tree skips by policies"),
         Explanation::Skipped {
             policy, predicted, ..
         } => {

@@ -175,6 +175,29 @@ impl MinimalForm {
     }
 }
 
+/// Of a kept certificate, why it is not complete.
+#[derive(Deserialize)]
+pub(super) struct ShortForm {
+    #[serde(default)]
+    incomplete: Option<Why>,
+}
+
+#[derive(Deserialize)]
+struct Why {
+    why: String,
+}
+
+impl ShortForm {
+    /// A sample does not say whether it was stopped.
+    pub(super) fn is_short(&self) -> bool {
+        let why = self.incomplete.as_ref();
+        why.is_some_and(|it| [STOPPED, SAMPLING].contains(&it.why.as_str()))
+    }
+}
+
+const STOPPED: &str = "stopped";
+const SAMPLING: &str = "sampling";
+
 #[derive(Serialize)]
 struct SkipsForm<'c> {
     possible: String,
@@ -202,8 +225,8 @@ impl IncompleteForm {
     fn new(incomplete: &Incomplete) -> Self {
         let (why, waiting) = match incomplete {
             Incomplete::Cases { waiting } => ("max-cases", Some(*waiting)),
-            Incomplete::Stopped { waiting } => ("stopped", Some(*waiting)),
-            Incomplete::Sampling => ("sampling", None),
+            Incomplete::Stopped { waiting } => (STOPPED, Some(*waiting)),
+            Incomplete::Sampling => (SAMPLING, None),
             Incomplete::Nondeterminism => ("nondeterminism", None),
             Incomplete::BoundDepthFirst => ("bound-depth-first", None),
             Incomplete::Audit => ("audit", None),

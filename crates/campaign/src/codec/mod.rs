@@ -27,7 +27,7 @@ use murphy_report::redact;
 use serde::{Deserialize, Serialize};
 
 use crate::{Event, Standing};
-use ended::{CertificateForm, FindingForm, MinimalForm};
+use ended::{CertificateForm, FindingForm, MinimalForm, ShortForm};
 use identity::IdentityForm;
 use observed::ObservedForm;
 
@@ -97,6 +97,12 @@ pub fn read_finding(text: &str) -> Result<KeptFinding, CodecError> {
 /// The minimal failing combinations of a kept certificate.
 pub(crate) fn read_minimal(text: &str) -> Result<Vec<Faultload>, CodecError> {
     serde_json::from_str::<MinimalForm>(text)?.read()
+}
+
+/// Whether a kept certificate is of a search that may have been stopped before
+/// it had no more to try.
+pub(crate) fn read_is_short(text: &str) -> Result<bool, CodecError> {
+    Ok(serde_json::from_str::<ShortForm>(text)?.is_short())
 }
 
 /// Sentences about what was masked, which may quote what was seen.

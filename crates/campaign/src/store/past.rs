@@ -173,6 +173,16 @@ impl Store {
         Ok(all?.into_iter().flatten().collect())
     }
 
+    /// Whether a campaign that ended may have been stopped while there was
+    /// more to try.
+    pub fn is_short(&self, campaign: &CampaignId) -> Result<bool, StoreError> {
+        let key = self.key(campaign)?;
+        let sql = "SELECT certificate FROM campaign WHERE id = ? AND certificate IS NOT NULL";
+        let texts = self.texts(sql, key)?;
+        let read = |text: &String| self.readable(codec::read_is_short(text));
+        texts.first().map_or(Ok(false), read)
+    }
+
     /// The finding whose name begins so (the `M-` may be left out), as the
     /// newest campaign that has it shows it.
     pub fn finding(&self, prefix: &str) -> Result<Option<FoundFinding>, StoreError> {

@@ -1,19 +1,18 @@
 //! `murphy explain`: what became of a faultload, and why.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use murphy_campaign::live::spec::ScenarioSpec;
-use murphy_campaign::store::Store;
-use murphy_campaign::{BrokenWorld, Case, Chosen, Memory, Outcome, Searcher, World};
-use murphy_model::{Faultload, Frame, Identity, Observed, Point, Target, Verdict, nearest};
-use murphy_registry::Recorded;
+use murphy_campaign::store::{CampaignEntry, CampaignState, Store};
+use murphy_campaign::{Memory, Searcher, Settings as Campaign, retrace};
+use murphy_model::{Faultload, Frame, Point, Target, Verdict, nearest};
 use murphy_report::{Explained, Fate, Meaning, json, terminal};
-use murphy_search::{Explanation, NeverSeen, Tree};
+use murphy_search::{Explanation, NeverSeen};
 
-use crate::args::{ExplainArgs, Format, ProjectArgs};
+use crate::args::{CampaignArgs, ExplainArgs, Format, ProjectArgs, SearchArgs};
 use crate::context::Context;
 use crate::error::Error;
+use crate::kept;
 use crate::project::Project;
 use crate::settings::Question;
 use crate::usage::Usage;
@@ -30,12 +29,13 @@ const MOST_LOOKED_AT: usize = 256;
 const MOST_SUGGESTIONS: usize = 5;
 
 pub(crate) fn run(args: &ExplainArgs, context: &Context) -> Result<u8, Error> {
-    let (scenario, faultload, outcome) = match &args.app {
+    let search = match &args.app {
         Some(app) => of_demo(app, args)?,
         None => of_project(args, context)?,
     };
-    let explained = explain(&scenario, faultload, &outcome)
-        .map_err(|never| never_seen(&never, &args.faultload, &outcome.points))?;
+    let explained = search
+        .explained()
+        .map_err(|never| never_seen(&never, &args.faultload, &search.searcher.points()))?;
     output::write(|out| match args.search.format {
         Format::Human => terminal::write_explained(&explained, out),
         Format::Json => json::write_explained(&explained, out),
@@ -43,7 +43,16 @@ pub(crate) fn run(args: &ExplainArgs, context: &Context) -> Result<u8, Error> {
     Ok(exit::OK)
 }
 
-fn of_demo(app: &str, args: &ExplainArgs) -> Result<(String, Faultload, Outcome), Error> {
+/// A search that can be asked, and the question.
+struct Search {
+    scenario: String,
+    asked: Faultload,
+    searcher: Searcher,
+    /// What the scenario complained about, by number of the execution.
+    complaints: BTreeMap<usize, String>,
+}
+
+fn of_demo(app: &str, args: &ExplainArgs) -> Result<Search, Error> {
     let Question {
         settings,
         faultload,
@@ -55,14 +64,20 @@ fn of_demo(app: &str, args: &ExplainArgs) -> Result<(String, Faultload, Outcome)
             .await
             .map_err(|failed| Error::of_campaign(failed, &settings.reference_hint))
     })??;
-    Ok((settings.campaign.scenario, faultload, outcome))
+    let verdicts = outcome
+        .cases
+        .iter()
+        .map(|case| (case.number, &case.verdict));
+    Ok(Search {
+        scenario: settings.campaign.scenario,
+        asked: faultload,
+        complaints: complaints(verdicts),
+        searcher: outcome.searcher,
+    })
 }
 
 /// Goes through the last campaign once more, from what was kept of it.
-fn of_project(
-    args: &ExplainArgs,
-    context: &Context,
-) -> Result<(String, Faultload, Outcome), Error> {
+fn of_project(args: &ExplainArgs, context: &Context) -> Result<Search, Error> {
     let faultload: Faultload = args
         .faultload
         .parse()
@@ -70,28 +85,88 @@ fn of_project(
     let place = ProjectArgs {
         config: args.config.clone(),
         scenario: args.scenario.iter().cloned().collect(),
-        command: Vec::new(),
+        command: args.command.clone(),
     };
     let project = Project::open(&place, context)?;
     let scenario = only(&project)?;
-    let campaign = project.campaign(scenario, &args.search, None)?;
     let store = Store::open_existing(project.state())?;
-    let last = match &store {
-        Some(store) => store.last_ended(&scenario.name)?,
-        None => None,
+    let last = store.as_ref().map(|store| last(store, scenario, args));
+    let last = last.transpose()?.flatten();
+    let (store, last) = store
+        .zip(last)
+        .ok_or_else(|| none_ended(&project, scenario))?;
+    let campaign = as_it_was_run(&project, scenario, args, &last)?;
+    let executions = store.executions(&last.campaign)?;
+    let kept = executions.len();
+    let retraced = retrace(&campaign, executions);
+    // Where nothing fits but what happens without faults, it is not the same
+    // search broken off early.
+    let is_other = kept > 1 && retraced.verdicts.len() <= 1;
+    if retraced.is_cut_off && (is_other || !store.is_short(&last.campaign)?) {
+        return Err(another_search(&project, scenario).into());
+    }
+    let verdicts = retraced.verdicts.iter().map(|(number, it)| (*number, it));
+    Ok(Search {
+        scenario: campaign.scenario,
+        asked: faultload,
+        complaints: complaints(verdicts),
+        searcher: retraced.searcher,
+    })
+}
+
+/// The newest campaign on this scenario, or on the test that was typed, that
+/// came to its end.
+fn last(
+    store: &Store,
+    scenario: &ScenarioSpec,
+    args: &ExplainArgs,
+) -> Result<Option<CampaignEntry>, Error> {
+    let is_meant = |entry: &CampaignEntry| {
+        entry.scenario == scenario.name
+            && entry.state == CampaignState::Ended
+            && (args.command.is_empty() || kept::asked(&entry.settings).test == args.command)
     };
-    let last = last.ok_or_else(|| {
-        Usage::new(format!("no campaign on `{}` has ended yet", scenario.name))
-            .hint("run `murphy run` first; explanations are about what it did")
-    })?;
-    let memory = Memory {
-        campaign: None,
-        chosen: last.identity.map(Chosen::exactly),
-        executions: last.executions,
+    Ok(store.campaigns()?.into_iter().find(is_meant))
+}
+
+/// What the campaign was asked to do; what was typed counts instead.
+fn as_it_was_run(
+    project: &Project,
+    scenario: &ScenarioSpec,
+    args: &ExplainArgs,
+    last: &CampaignEntry,
+) -> Result<Campaign, Error> {
+    let asked = kept::asked(&last.settings);
+    let search = SearchArgs {
+        // How many ran at once changes no result, and nothing is run now.
+        jobs: Some(1),
+        ..args.search.clone().or(asked.search)
     };
-    let (outcome, _) = runtime::block_on(runtime::campaign(&Nowhere, &campaign, memory, &mut []))?
-        .map_err(|failed| Error::of_campaign(failed, ""))?;
-    Ok((campaign.scenario, faultload, outcome))
+    let strategy = CampaignArgs {
+        strategy: args.strategy.or(asked.strategy),
+        ..CampaignArgs::default()
+    };
+    project.campaign(scenario, &search, Some(&strategy))
+}
+
+fn none_ended(project: &Project, scenario: &ScenarioSpec) -> Usage {
+    let what = match &project.command[..] {
+        [] => format!("`{}`", scenario.name),
+        test => format!("`{}`", test.join(" ")),
+    };
+    Usage::new(format!("no campaign on {what} has ended yet"))
+        .hint("run `murphy run` first; explanations are about what it did")
+}
+
+fn another_search(project: &Project, scenario: &ScenarioSpec) -> Usage {
+    Usage::new(format!(
+        "the last campaign on `{}` was another search",
+        scenario.name
+    ))
+    .hint(format!(
+        "give no arguments about the search, or those that `murphy run` was given; if {} has changed since, run it again",
+        project.config.file.shown()
+    ))
 }
 
 fn only(project: &Project) -> Result<&ScenarioSpec, Usage> {
@@ -107,100 +182,69 @@ fn only(project: &Project) -> Result<&ScenarioSpec, Usage> {
     }
 }
 
-/// Where nothing is run: all that is asked for was kept.
-struct Nowhere;
+impl Search {
+    fn explained(&self) -> Result<Explained, NeverSeen> {
+        let faultloads = self.searcher.resolve(&self.asked, MOST_LOOKED_AT)?;
+        let meanings = faultloads.into_iter().map(|it| self.meaning(it));
+        let meanings: Result<Vec<Meaning>, NeverSeen> = meanings.collect();
+        // A call that comes after different histories has a point for each;
+        // what was asked about is most likely what can happen.
+        let (possible, impossible): (Vec<Meaning>, Vec<Meaning>) =
+            meanings?.into_iter().partition(|m| m.fate.is_possible());
+        let (mut meanings, impossible) = match possible.is_empty() {
+            true => (impossible, 0),
+            false => (possible, impossible.len()),
+        };
+        let more = meanings.len() > MOST_MEANINGS;
+        meanings.truncate(MOST_MEANINGS);
+        Ok(Explained {
+            scenario: self.scenario.clone(),
+            asked: self.asked.clone(),
+            points: self.searcher.points(),
+            meanings,
+            impossible,
+            more,
+        })
+    }
 
-impl Nowhere {
-    fn broken() -> BrokenWorld {
-        BrokenWorld {
-            message: "the last campaign on this scenario was another search".to_owned(),
-            hint: Some(
-                "give the arguments that `murphy run` was given, or run it again".to_owned(),
-            ),
-            logs: Vec::new(),
-        }
+    fn meaning(&self, faultload: Faultload) -> Result<Meaning, NeverSeen> {
+        let fate = match self.searcher.explain(&faultload)? {
+            Explanation::Run { number } => Fate::Run {
+                number,
+                complaint: self.complaints.get(&number).cloned(),
+            },
+            Explanation::Skipped {
+                policy,
+                reasons,
+                predicted,
+            } => Fate::Skipped {
+                policy: policy.name(),
+                possible: !policy.says_impossible(),
+                reasons,
+                predicted,
+            },
+            Explanation::Implied { reasons } => Fate::Skipped {
+                policy: LINEAGE,
+                possible: true,
+                reasons,
+                predicted: None,
+            },
+            Explanation::Open { reason } => Fate::Open { reason },
+        };
+        Ok(Meaning { faultload, fate })
     }
 }
 
-impl World for Nowhere {
-    fn workers(&self) -> u32 {
-        1
-    }
-
-    async fn run(&self, _: u32, _: &Faultload, _: &Arc<Identity>) -> Result<Observed, BrokenWorld> {
-        Err(Nowhere::broken())
-    }
-
-    async fn reference(
-        &self,
-        _: &Arc<Identity>,
-    ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
-        Err(Nowhere::broken())
-    }
-}
-
-fn explain(scenario: &str, asked: Faultload, outcome: &Outcome) -> Result<Explained, NeverSeen> {
-    let Searcher::Tree(tree) = &outcome.searcher else {
-        unreachable!("explanations are asked of the tree strategy")
-    };
-    let complaints = complaints(&outcome.cases);
-    let faultloads = tree.resolve(&asked, MOST_LOOKED_AT)?;
-    let meanings: Result<Vec<Meaning>, NeverSeen> = faultloads
-        .into_iter()
-        .map(|faultload| meaning(faultload, tree, &complaints))
-        .collect();
-    // A call that comes after different histories has a point for each; what
-    // was asked about is most likely what can happen.
-    let (possible, impossible): (Vec<Meaning>, Vec<Meaning>) =
-        meanings?.into_iter().partition(|m| m.fate.is_possible());
-    let (mut meanings, impossible) = match possible.is_empty() {
-        true => (impossible, 0),
-        false => (possible, impossible.len()),
-    };
-    let more = meanings.len() > MOST_MEANINGS;
-    meanings.truncate(MOST_MEANINGS);
-    Ok(Explained {
-        scenario: scenario.to_owned(),
-        asked,
-        points: outcome.points.clone(),
-        meanings,
-        impossible,
-        more,
-    })
-}
+/// The only strategy that concludes more than its policies say.
+const LINEAGE: &str = "lineage";
 
 /// What the scenario complained about, by number of the execution.
-fn complaints(cases: &[Case]) -> BTreeMap<usize, String> {
-    let complaint = |case: &Case| match &case.verdict {
-        Verdict::Failed { why } => Some((case.number, why.clone())),
+fn complaints<'v>(verdicts: impl Iterator<Item = (usize, &'v Verdict)>) -> BTreeMap<usize, String> {
+    let complaint = |(number, verdict): (usize, &Verdict)| match verdict {
+        Verdict::Failed { why } => Some((number, why.clone())),
         _ => None,
     };
-    cases.iter().filter_map(complaint).collect()
-}
-
-fn meaning(
-    faultload: Faultload,
-    tree: &Tree,
-    complaints: &BTreeMap<usize, String>,
-) -> Result<Meaning, NeverSeen> {
-    let fate = match tree.explain(&faultload)? {
-        Explanation::Run { number } => Fate::Run {
-            number,
-            complaint: complaints.get(&number).cloned(),
-        },
-        Explanation::Skipped {
-            policy,
-            reasons,
-            predicted,
-        } => Fate::Skipped {
-            policy: policy.name(),
-            possible: !policy.says_impossible(),
-            reasons,
-            predicted,
-        },
-        Explanation::Open { reason } => Fate::Open { reason },
-    };
-    Ok(Meaning { faultload, fate })
+    verdicts.filter_map(complaint).collect()
 }
 
 /// A target that fits no call is a usage error: mistyped, most likely.

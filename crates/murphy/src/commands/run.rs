@@ -213,11 +213,12 @@ fn report(
         strategy: campaign.strategy.name(),
         modes: campaign.modes.clone(),
         seed: campaign.seed,
-        explain_command: explain_command(args),
+        explain_command: explain_command(args, project, scenario),
         replay_command: reporting::replay_command(&replays),
     };
     let mut summary = subject.summary(outcome);
     summary.solo = solo;
+    summary.explain_ending = explain_ending(project);
     let known = run.known.as_ref();
     summary.known = known.map(|known| known.of(&scenario.name, &outcome.findings));
     reporting::write(&summary, &replays, args.search.format, reports)?;
@@ -226,20 +227,27 @@ fn report(
     Ok(code)
 }
 
-/// The command that asks about the same search, without the faultload.
-fn explain_command(args: &RunArgs) -> String {
+/// The command that asks about this campaign, up to the faultload. What was
+/// asked of the search is kept with the campaign.
+fn explain_command(args: &RunArgs, project: &Project, scenario: &ScenarioSpec) -> String {
     let mut words = vec!["murphy explain".to_owned()];
+    let mut add = |name: &str, value: &str| words.push(format!("{name} {}", quoted(value)));
     if let Some(config) = &args.project.config {
-        words.push(format!(
-            "--config {}",
-            quoted(&config.display().to_string())
-        ));
+        add("--config", &config.display().to_string());
     }
-    for scenario in &args.project.scenario {
-        words.push(format!("--scenario {}", quoted(scenario)));
+    if project.command.is_empty() && project.config.scenarios.len() > 1 {
+        add("--scenario", &scenario.name);
     }
-    words.extend(crate::settings::rerun::search_arguments(&args.search));
     words.join(" ")
+}
+
+/// What follows the faultload in it: the test, if it is in no file.
+fn explain_ending(project: &Project) -> String {
+    let words = project.command.iter().map(|word| quoted(word));
+    match project.command.is_empty() {
+        true => String::new(),
+        false => format!(" -- {}", words.collect::<Vec<_>>().join(" ")),
+    }
 }
 
 /// What a scenario does, in one line.

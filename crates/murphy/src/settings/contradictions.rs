@@ -1,6 +1,6 @@
 //! Arguments that exclude each other, and limits that leave nothing to do.
 
-use crate::args::{CampaignArgs, SearchArgs, StrategyArg, SystemArgs};
+use crate::args::{CampaignArgs, SearchArgs, StrategyArg, StrategyArgs, SystemArgs};
 use crate::usage::Usage;
 
 /// Checks what only campaigns take.
@@ -12,9 +12,24 @@ pub(super) fn check_campaign(args: &CampaignArgs, search: &SearchArgs) -> Result
             "leave it out",
         ));
     }
-    match args.strategy() {
-        Some(StrategyArg::Random) => check_random(args, search)?,
-        Some(StrategyArg::Lineage) => check_lineage(args, search)?,
+    match args.strategy.named() {
+        Some(StrategyArg::Random) if args.audit.is_some() => {
+            exclude("random", "--audit", "skips nothing that could be audited")
+        }
+        Some(StrategyArg::Lineage) if args.audit.is_some() => exclude(
+            "lineage",
+            "--audit",
+            "predicts nothing that could be audited",
+        ),
+        _ => check_strategy(args.strategy, search),
+    }
+}
+
+/// Checks what decides what is tried next.
+pub(super) fn check_strategy(args: StrategyArgs, search: &SearchArgs) -> Result<(), Usage> {
+    match args.named() {
+        Some(StrategyArg::Random) => check_random(search)?,
+        Some(StrategyArg::Lineage) => check_lineage(search)?,
         Some(StrategyArg::Tree) | None => {}
     }
     if args.probe.is_some() && args.strategy.is_some_and(|of| of != StrategyArg::Lineage) {
@@ -26,15 +41,10 @@ pub(super) fn check_campaign(args: &CampaignArgs, search: &SearchArgs) -> Result
     Ok(())
 }
 
-fn check_random(args: &CampaignArgs, search: &SearchArgs) -> Result<(), Usage> {
-    exclude(
+fn check_random(search: &SearchArgs) -> Result<(), Usage> {
+    exclude_any(
         "random",
         [
-            (
-                args.audit.is_some(),
-                "--audit",
-                "skips nothing that could be audited",
-            ),
             (search.order.is_some(), "--order", "has no order but chance"),
             (
                 !search.reduce.is_empty(),
@@ -50,16 +60,11 @@ fn check_random(args: &CampaignArgs, search: &SearchArgs) -> Result<(), Usage> {
     )
 }
 
-fn check_lineage(args: &CampaignArgs, search: &SearchArgs) -> Result<(), Usage> {
+fn check_lineage(search: &SearchArgs) -> Result<(), Usage> {
     let other = |name: &String| name != "modes";
-    exclude(
+    exclude_any(
         "lineage",
         [
-            (
-                args.audit.is_some(),
-                "--audit",
-                "predicts nothing that could be audited",
-            ),
             (search.order.is_some(), "--order", "chooses its own order"),
             (
                 search.reduce.iter().any(other),
@@ -75,13 +80,18 @@ fn check_lineage(args: &CampaignArgs, search: &SearchArgs) -> Result<(), Usage> 
     )
 }
 
-fn exclude<const N: usize>(
+/// Refuses the first of these arguments that was given.
+fn exclude_any<const N: usize>(
     strategy: &str,
     unfit: [(bool, &'static str, &'static str); N],
 ) -> Result<(), Usage> {
-    let Some((_, argument, why)) = unfit.into_iter().find(|(given, ..)| *given) else {
-        return Ok(());
-    };
+    match unfit.into_iter().find(|(given, ..)| *given) {
+        Some((_, argument, why)) => exclude(strategy, argument, why),
+        None => Ok(()),
+    }
+}
+
+fn exclude(strategy: &str, argument: &str, why: &str) -> Result<(), Usage> {
     Err(Usage::new(format!(
         "`{argument}` and `--strategy {strategy}` exclude each other: {strategy} {why}"
     ))

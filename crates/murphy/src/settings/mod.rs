@@ -23,7 +23,7 @@ use murphy_search::{Filter, Modes, Options, Order, Reduction};
 
 use crate::args::{
     CampaignArgs, DEFAULT_MODES, DemoArgs, ExplainArgs, OrderArg, SearchArgs, StrategyArg,
-    SystemArgs,
+    StrategyArgs, SystemArgs,
 };
 use crate::usage::Usage;
 
@@ -69,10 +69,16 @@ impl Settings {
     }
 
     fn take(&mut self, args: &CampaignArgs) {
-        let strategy = args.strategy().unwrap_or(StrategyArg::Tree);
-        self.campaign.strategy = strategy.kind(args.probe);
+        self.choose(args.strategy);
         self.campaign.audit = args.audit;
         self.require_complete = args.require_complete;
+    }
+
+    /// Lets this strategy decide what is tried.
+    fn choose(&mut self, args: StrategyArgs) {
+        let strategy = args.named().unwrap_or(StrategyArg::Tree);
+        self.campaign.strategy = strategy.kind(args.probe);
+        self.explain_command.push_str(&rerun::strategy(args));
     }
 
     /// A campaign on an example system; `command` is what stood before its
@@ -145,7 +151,10 @@ impl Question {
             identity: args.system.identity.clone(),
             keep_state: args.system.keep_state,
         };
-        let settings = Settings::of_system("murphy explain --app", app, &given, &args.search)?;
+        contradictions::check_strategy(args.strategy, &args.search)?;
+        let command = "murphy explain --app";
+        let mut settings = Settings::of_system(command, app, &given, &args.search)?;
+        settings.choose(args.strategy);
         let faultload: Faultload = args
             .faultload
             .parse()

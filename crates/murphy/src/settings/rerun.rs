@@ -1,11 +1,13 @@
-//! The command that asks about the same search.
+//! The command that asks about the same search of an example system.
 //!
 //! Owns which arguments change what a search does; the others (jobs, format)
 //! are left out.
 
 use murphy_report::shell::quoted;
 
-use crate::args::{DEFAULT_MODES, OrderArg, SearchArgs, SystemArgs};
+use clap::ValueEnum;
+
+use crate::args::{DEFAULT_MODES, OrderArg, SearchArgs, StrategyArgs, SystemArgs};
 
 /// `murphy explain` for this app and these arguments, without the faultload.
 pub(super) fn explain_command(app: &str, system: &SystemArgs, args: &SearchArgs) -> String {
@@ -23,7 +25,7 @@ pub(super) fn explain_command(app: &str, system: &SystemArgs, args: &SearchArgs)
 }
 
 /// The arguments that change what a search does, as words of a command.
-pub(crate) fn search_arguments(args: &SearchArgs) -> Vec<String> {
+fn search_arguments(args: &SearchArgs) -> Vec<String> {
     let mut words = Vec::new();
     let mut add = |name: &str, value: String| words.extend([name.to_owned(), quoted(&value)]);
     for (name, list) in [("--reduce", &args.reduce), ("--no-reduce", &args.no_reduce)] {
@@ -55,4 +57,15 @@ pub(crate) fn search_arguments(args: &SearchArgs) -> Vec<String> {
         add("--order", "dfs".to_owned());
     }
     words
+}
+
+/// What says who decides, to be put behind the rest of a command.
+pub(super) fn strategy(args: StrategyArgs) -> String {
+    let named = args.strategy.and_then(|it| it.to_possible_value());
+    let probe = args.probe.and_then(|it| it.to_possible_value());
+    let words = [("--strategy", named), ("--probe", probe)];
+    let word = |(name, value): (&str, Option<clap::builder::PossibleValue>)| {
+        value.map(|value| format!(" {name} {}", value.get_name()))
+    };
+    words.into_iter().filter_map(word).collect()
 }

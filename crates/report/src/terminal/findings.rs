@@ -111,8 +111,8 @@ fn write_finding(
     let faultload = quoted(&labels.faultload(&finding.faultload));
     writeln!(
         out,
-        "    {QUIET}explain: {} {faultload}{QUIET:#}",
-        summary.explain_command
+        "    {QUIET}explain: {} {faultload}{}{QUIET:#}",
+        summary.explain_command, summary.explain_ending
     )
 }
 

@@ -283,20 +283,37 @@ impl Evidence {
     }
 
     fn derive(&mut self, success: &Success) {
+        for clause in self.clauses_of(success) {
+            self.add_clause(clause);
+        }
+    }
+
+    /// What a success says.
+    fn clauses_of(&self, success: &Success) -> Vec<Clause> {
         let exact = Clause {
             given: success.struck.clone(),
             any_of: success.path.clone(),
         };
         // Without faults nothing is given: what the scenario needs then, it
         // needs, however often it may contradict itself.
-        if !success.is_contradicted || exact.given.is_empty() {
-            let always = Clause {
-                given: Set::new(),
-                any_of: self.must_hit(success),
-            };
-            self.add_clause(always);
+        if success.is_contradicted && !exact.given.is_empty() {
+            return vec![exact];
         }
-        self.add_clause(exact);
+        let always = Clause {
+            given: Set::new(),
+            any_of: self.must_hit(success),
+        };
+        vec![always, exact]
+    }
+
+    /// The first execution that shows that these faults do not fail: it
+    /// succeeded by calls that they leave alone.
+    pub(super) fn refuted_by(&self, set: &Set) -> Option<usize> {
+        let refutes = |success: &&Success| {
+            let clauses = self.clauses_of(success);
+            clauses.iter().any(|clause| !clause.is_met_by(set))
+        };
+        self.successes.iter().find(refutes).map(|it| it.number)
     }
 
     /// Adds a clause, without those that follow from others.

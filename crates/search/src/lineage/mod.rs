@@ -11,6 +11,7 @@
 
 mod elements;
 mod evidence;
+mod explain;
 mod fastfi;
 mod find;
 mod ldfi;
@@ -101,6 +102,9 @@ pub struct Lineage {
     /// Executions that came back, until it is their turn.
     back: HashMap<Set, Execution>,
     numbers: HashMap<Faultload, usize>,
+    /// The first execution in which exactly these faults struck, more or less
+    /// than was planned.
+    struck: HashMap<Faultload, usize>,
     tickets: u64,
     explored: usize,
     not_exercised: usize,
@@ -127,6 +131,7 @@ impl Lineage {
             under_way: HashMap::new(),
             back: HashMap::new(),
             numbers: HashMap::new(),
+            struck: HashMap::new(),
             tickets: 0,
             explored: 0,
             not_exercised: 0,
@@ -185,6 +190,8 @@ impl Lineage {
         self.not_exercised += usize::from(is_missing);
         self.numbers
             .insert(execution.faultload.clone(), self.explored);
+        let struck = self.struck.entry(execution.trace.struck());
+        struck.or_insert(self.explored);
         self.evidence
             .learn(set, execution, self.explored, &self.options);
     }
