@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use murphy_campaign::live::spec::{ScenarioSpec, ServiceSpec, Source};
-use murphy_campaign::live::{Correlation, LiveOptions, LiveWorld, Wanted};
+use murphy_campaign::live::{self, Correlation, LiveOptions, LiveWorld, ServiceState, Wanted};
 use murphy_campaign::{BrokenWorld, IdentityChoice, MayLeaveOut, Settings as Campaign};
 use murphy_model::{Identity, PathTemplates, nearest};
 use murphy_proxy::Witness;
@@ -25,7 +25,8 @@ use crate::usage::Usage;
 /// A user's own system.
 pub(crate) struct Project {
     pub(crate) config: Config,
-    /// The scenarios that are meant, at least one.
+    /// The scenarios that are meant; at least one, unless only the services
+    /// are looked at.
     pub(crate) scenarios: Vec<ScenarioSpec>,
     /// The test that was typed instead of them; empty if none was.
     pub(crate) command: Vec<String>,
@@ -37,18 +38,29 @@ impl Project {
         Project::open_in(args, context, &context.directory())
     }
 
+    /// The same for who can do without a scenario.
+    pub(crate) fn open_services(args: &ProjectArgs, context: &Context) -> Result<Self, Error> {
+        let config = load(args, context, &context.directory())?;
+        match config.scenarios.is_empty() && args.scenario.is_empty() {
+            true => Ok(Project {
+                config,
+                scenarios: Vec::new(),
+                command: Vec::new(),
+            }),
+            false => Project::of(config, args),
+        }
+    }
+
     /// The same, as if they had been typed in this directory.
     pub(crate) fn open_in(
         args: &ProjectArgs,
         context: &Context,
         directory: &Path,
     ) -> Result<Self, Error> {
-        let variables = |name: &str| context.variable(name);
-        let config = Config::load(args.config.as_deref(), directory, &variables);
-        let mut config = config.map_err(Error::Config)?;
-        if !args.command.is_empty() {
-            config = config.default_for_command(args.command.clone(), directory.to_owned());
-        }
+        Project::of(load(args, context, directory)?, args)
+    }
+
+    fn of(config: Config, args: &ProjectArgs) -> Result<Self, Error> {
         let scenarios = scenarios(&config, &args.scenario)?;
         Ok(Project {
             config,
@@ -191,16 +203,7 @@ impl Project {
         witness: Option<Witness>,
     ) -> Result<(LiveWorld, Correlation), BrokenWorld> {
         let rules = &self.config.context;
-        let options = LiveOptions {
-            workers: jobs,
-            proxy: murphy_proxy::Settings {
-                witness,
-                ..self.config.proxy.clone()
-            },
-            state: self.state().to_owned(),
-            campaign: name.to_owned(),
-            ..LiveOptions::default()
-        };
+        let options = self.live_options(jobs, name, witness);
         let wanted = Wanted {
             solo: match rules.solo {
                 Switch::Auto => None,
@@ -234,6 +237,25 @@ impl Project {
         crate::versions::of_test(scenario, &self.config.system, own)
     }
 
+    fn live_options(&self, jobs: u32, name: &str, witness: Option<Witness>) -> LiveOptions {
+        LiveOptions {
+            workers: jobs,
+            proxy: murphy_proxy::Settings {
+                witness,
+                ..self.config.proxy.clone()
+            },
+            state: self.state().to_owned(),
+            campaign: name.to_owned(),
+            ..LiveOptions::default()
+        }
+    }
+
+    /// Looks at every service, whatever the others do, and at nothing else.
+    pub(crate) async fn survey(&self, name: &str) -> Result<Vec<ServiceState>, BrokenWorld> {
+        let options = self.live_options(1, name, None);
+        live::survey(&self.config.system, &options).await
+    }
+
     /// The versions of the services, as far as they can be told; `own` are the
     /// files that Murphy writes.
     pub(crate) fn versions(&self, own: &[PathBuf]) -> murphy_campaign::since::Versions {
@@ -247,6 +269,17 @@ impl Project {
         };
         services.filter_map(version).collect()
     }
+}
+
+/// What the file says, with the test that was typed in place of its scenarios.
+fn load(args: &ProjectArgs, context: &Context, directory: &Path) -> Result<Config, Error> {
+    let variables = |name: &str| context.variable(name);
+    let config = Config::load(args.config.as_deref(), directory, &variables);
+    let config = config.map_err(Error::Config)?;
+    Ok(match args.command.is_empty() {
+        true => config,
+        false => config.default_for_command(args.command.clone(), directory.to_owned()),
+    })
 }
 
 fn say_if_solo(correlation: &Correlation, jobs: u32) {

@@ -19,6 +19,7 @@ mod scenario;
 mod services;
 pub mod spec;
 mod steps;
+mod survey;
 mod teardown;
 pub mod template;
 mod wiring;
@@ -50,6 +51,7 @@ pub use self::correlate::{Correlation, Wanted};
 pub use self::ledger::{CleanedUp, MARK, clean_up};
 pub use self::scenario::json_path;
 pub use self::services::STOP_WITHIN;
+pub use self::survey::{ServiceState, survey};
 
 /// How often a start is tried whose ports somebody else took meanwhile.
 const TRIES: usize = 4;
@@ -486,21 +488,9 @@ async fn bring_up(
     options: &LiveOptions,
     registry: &Arc<Registry>,
 ) -> Result<(Services, Wiring), BrokenWorld> {
-    let folder = options.state.join("run");
-    forget_old_logs(&folder);
-    let logs = folder.join(&options.campaign).join("logs");
+    let logs = logs_of(options);
     for _ in 0..TRIES {
-        let ledger = Ledger::open(&options.state);
-        let ledger = ledger.map_err(|error| broken(error.to_string()))?;
-        let services = Services::prepare(system, &logs, ledger)?;
-        let wiring = Wiring::new(
-            system,
-            services.places(),
-            options.workers,
-            options.solo,
-            registry.clone(),
-            proxy_settings(options),
-        )?;
+        let (services, wiring) = prepare(system, options, &logs, registry)?;
         if let Some(wired) = &options.wired {
             let places = wiring.common().iter();
             wired(&places.map(|(name, at)| (name.clone(), at.url())).collect());
@@ -515,6 +505,34 @@ async fn bring_up(
         "the ports picked for services were taken by others, {TRIES} times in a row"
     ))
     .hint("is this machine out of free ports?"))
+}
+
+/// Where the logs of services go; those of old campaigns are let go.
+fn logs_of(options: &LiveOptions) -> PathBuf {
+    let folder = options.state.join("run");
+    forget_old_logs(&folder);
+    folder.join(&options.campaign).join("logs")
+}
+
+/// Binds the proxies; the services are known and none is started yet.
+fn prepare(
+    system: &SystemSpec,
+    options: &LiveOptions,
+    logs: &Path,
+    registry: &Arc<Registry>,
+) -> Result<(Services, Wiring), BrokenWorld> {
+    let ledger = Ledger::open(&options.state);
+    let ledger = ledger.map_err(|error| broken(error.to_string()))?;
+    let services = Services::prepare(system, logs, ledger)?;
+    let wiring = Wiring::new(
+        system,
+        services.places(),
+        options.workers,
+        options.solo,
+        registry.clone(),
+        proxy_settings(options),
+    )?;
+    Ok((services, wiring))
 }
 
 /// Calls of one execution at a time come one after the other: what counts is

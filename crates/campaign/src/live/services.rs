@@ -120,6 +120,25 @@ impl Services {
         Ok(())
     }
 
+    /// Checks and starts them like [`Services::start`], but one that does not
+    /// come up keeps no other from being tried. Why each of these does not.
+    pub(super) async fn survey(&self, wiring: &Wiring) -> BTreeMap<String, BrokenWorld> {
+        let mut troubles = BTreeMap::new();
+        for service in &self.running {
+            let trouble = service.check().await.err();
+            troubles.extend(trouble.map(|it| (service.name.clone(), it)));
+        }
+        for service in &self.managed {
+            let trouble = match self.launch(service, wiring).await {
+                Ok(()) => continue,
+                Err(Failure::PortLost) => service.port_taken(),
+                Err(Failure::Broken(error)) => error,
+            };
+            troubles.insert(service.name.clone(), trouble);
+        }
+        troubles
+    }
+
     /// Whether the services that Murphy did not start are up.
     pub(super) async fn check_running(&self) -> Result<(), BrokenWorld> {
         for service in &self.running {

@@ -4,18 +4,20 @@
 //! service up, does context survive on the way to each, what would be made to
 //! fail. It brings the system up as a campaign would and runs the test once or
 //! twice; nothing is made to fail. Which carriers came back is noted by
-//! [`Sightings`].
+//! [`Sightings`]. Where the system does not come up, or there is no test yet,
+//! every service is looked at by itself.
 
 mod advice;
+mod services;
 mod sightings;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use murphy_campaign::World;
-use murphy_campaign::live::spec::{Health, ScenarioSpec, Source};
+use murphy_campaign::live::spec::ScenarioSpec;
 use murphy_campaign::live::{Correlation, LiveWorld};
+use murphy_campaign::{BrokenWorld, World};
 use murphy_model::{Identity, Link, Observed, Verdict};
 
 use self::sightings::Sightings;
@@ -28,20 +30,59 @@ use crate::project::Project;
 use crate::{exit, output, runtime};
 
 pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<u8, Error> {
-    let project = Project::open(&args.project, context)?;
+    let project = Project::open_services(&args.project, context)?;
+    if project.scenarios.is_empty() {
+        return services_alone(&project);
+    }
     let mut codes = Vec::new();
     for scenario in &project.scenarios {
-        codes.push(examine(&project, scenario)?);
+        codes.push(match examine(&project, scenario) {
+            // The next scenario would meet the same services.
+            Err(Error::Broken(broken)) => return why_broken(&project, broken),
+            done => done?,
+        });
     }
     Ok(exit::worst(&codes))
 }
+
+/// Without a test there are only the services to look at.
+fn services_alone(project: &Project) -> Result<u8, Error> {
+    let states = runtime::block_on(project.survey(NAME))??;
+    output::write(|out| {
+        services::write(project, &states, out)?;
+        writeln!(
+            out,
+            "\nNo scenario, so nothing was run: whether context survives and what would be made to fail is not known.\n  Give the test after `--`, as in `murphy doctor -- pytest -q`, or write a `[scenario.NAME]`."
+        )
+    })?;
+    Ok(match services::complain(&states) {
+        true => exit::REFERENCE_FAILED,
+        false => exit::OK,
+    })
+}
+
+/// Tells of every service that is down, not only of the one at which it was
+/// found that the system is broken; or, if all are up, what else is wrong.
+fn why_broken(project: &Project, broken: BrokenWorld) -> Result<u8, Error> {
+    let Ok(states) = runtime::block_on(project.survey(NAME))? else {
+        return Err(broken.into());
+    };
+    output::write(|out| services::write(project, &states, out))?;
+    match services::complain(&states) {
+        true => Ok(exit::REFERENCE_FAILED),
+        false => Err(broken.into()),
+    }
+}
+
+/// The name under which the logs of services are kept.
+const NAME: &str = "doctor";
 
 fn examine(project: &Project, scenario: &ScenarioSpec) -> Result<u8, Error> {
     let campaign = project.campaign(scenario, &SearchArgs::default(), None)?;
     runtime::block_on(async {
         let sightings = Sightings::of(&project.config.proxy.carriers);
         let witness = Some(sightings.witness());
-        let up = project.bring_up_watched(scenario, 1, "doctor", witness);
+        let up = project.bring_up_watched(scenario, 1, NAME, witness);
         let (world, correlation) = up.await?;
         let identity = std::sync::Arc::new(Identity::default());
         // What was seen until now was only tried out, and calls without
@@ -86,31 +127,10 @@ struct Report<'r> {
 
 impl Report<'_> {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.write_services(out)?;
+        services::write(self.project, &services::of(self.world, self.project), out)?;
         self.write_scenario(out)?;
         self.write_context(out)?;
         self.write_faults(out)
-    }
-
-    fn write_services(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "Services")?;
-        for service in &self.project.config.system.services {
-            let name = &service.name;
-            let place = |place: Option<String>| place.unwrap_or_else(|| "-".to_owned());
-            let source = match &service.source {
-                Source::Running { .. } => "runs already",
-                Source::Managed(_) => "started by Murphy",
-            };
-            writeln!(
-                out,
-                "  {name:<20} up ({}), {source}, at {}; its proxy for others at {}, for the test at {}",
-                told_by(&service.health),
-                place(self.world.direct(name)),
-                place(self.world.proxied(name)),
-                place(self.world.entry(0, name)),
-            )?;
-        }
-        Ok(())
     }
 
     fn write_scenario(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -231,12 +251,5 @@ fn of_links(links: &BTreeSet<u8>) -> Option<&'static str> {
         Some(2) => Some("callers are inferred from what is in flight"),
         Some(3) => Some("AMBIGUOUS: several calls in flight could be the caller"),
         _ => Some("no caller can be told"),
-    }
-}
-
-fn told_by(health: &Health) -> String {
-    match &health.path {
-        Some(path) => format!("{path} answers"),
-        None => "its port accepts connections".to_owned(),
     }
 }

@@ -1,0 +1,54 @@
+//! Which services are up, each looked at for itself.
+//!
+//! Owns the look at a system in which no service that is down keeps the others
+//! from being looked at. A campaign gives up at the first; who is to mend the
+//! system wants to see them all.
+
+use std::sync::Arc;
+
+use murphy_registry::Registry;
+
+use super::spec::SystemSpec;
+use super::{LiveOptions, clean_up, logs_of, prepare};
+use crate::BrokenWorld;
+
+/// A service as it was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceState {
+    /// Its name.
+    pub name: String,
+    /// Where it listens itself, `host:port`.
+    pub direct: Option<String>,
+    /// Where callers that Murphy does not start must call it.
+    pub proxied: Option<String>,
+    /// Where a scenario enters it.
+    pub entry: Option<String>,
+    /// Why it is not up; `None` if it is.
+    pub trouble: Option<BrokenWorld>,
+}
+
+/// Starts every service that is to be started, looks at all of them and stops
+/// what was started. Fails only if not even that can be tried.
+pub async fn survey(
+    system: &SystemSpec,
+    options: &LiveOptions,
+) -> Result<Vec<ServiceState>, BrokenWorld> {
+    clean_up(&options.state);
+    let registry = Arc::new(Registry::new(murphy_registry::Settings::default()));
+    let (services, wiring) = prepare(system, options, &logs_of(options), &registry)?;
+    let mut troubles = services.survey(&wiring).await;
+    let states = system.services.iter().map(|service| {
+        let name = service.name.clone();
+        let entries = wiring.entries(0);
+        ServiceState {
+            direct: wiring.direct().get(&name).map(|it| it.address()),
+            proxied: wiring.common().get(&name).map(|it| it.address()),
+            entry: entries.get(&name).map(|it| it.address()),
+            trouble: troubles.remove(&name),
+            name,
+        }
+    });
+    let states = states.collect();
+    services.stop().await;
+    Ok(states)
+}
