@@ -1,7 +1,9 @@
 //! A scenario without faults, for commands that only look.
 
+use std::time::{Duration, Instant};
+
 use murphy_campaign::live::spec::ScenarioSpec;
-use murphy_campaign::{Chosen, Event, Settings as Campaign, Sink};
+use murphy_campaign::{Chosen, Event, Settings as Campaign, Sink, World};
 use murphy_model::Observed;
 
 use crate::error::Error;
@@ -15,27 +17,45 @@ pub(crate) const HINT: &str = "fix the test or the system first: faults tell not
 pub(crate) struct Seen {
     pub(crate) observed: Observed,
     pub(crate) chosen: Chosen,
+    /// How long one execution takes from its start to the start of the next:
+    /// with what is reset before it and what is waited for after it.
+    pub(crate) each: Duration,
+    /// How many executions can run at once, of those that were asked for.
+    pub(crate) at_once: u32,
 }
 
-/// Brings the system up, runs the references and stops it again.
+/// Brings the system up for so many executions at once, runs the references
+/// and stops it again.
 pub(crate) fn references(
     project: &Project,
     scenario: &ScenarioSpec,
     campaign: &Campaign,
+    jobs: u32,
 ) -> Result<Seen, Error> {
     runtime::block_on(async {
-        let (world, _) = project.bring_up(scenario, 1, "look").await?;
-        let done = murphy_campaign::references(&world, campaign, &mut Nobody).await;
+        let (world, _) = project.bring_up(scenario, jobs, "look").await?;
+        let mut count = Count(0);
+        let began = Instant::now();
+        let done = murphy_campaign::references(&world, campaign, &mut count).await;
+        let each = began.elapsed() / count.0.max(1);
+        let at_once = world.workers().min(jobs);
         let stopped = world.stop().await;
         let (observed, chosen) = done.map_err(|failed| Error::of_campaign(failed, HINT))?;
         stopped?;
-        Ok(Seen { observed, chosen })
+        Ok(Seen {
+            observed,
+            chosen,
+            each,
+            at_once,
+        })
     })?
 }
 
-/// Listens to nothing.
-pub(crate) struct Nobody;
+/// Counts the references.
+struct Count(u32);
 
-impl Sink for Nobody {
-    fn note(&mut self, _: &Event) {}
+impl Sink for Count {
+    fn note(&mut self, event: &Event) {
+        self.0 += u32::from(matches!(event, Event::ReferenceRan { .. }));
+    }
 }

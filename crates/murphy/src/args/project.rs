@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Arg, Args};
 
 use super::{CampaignArgs, SearchArgs};
 
@@ -55,7 +55,40 @@ pub(crate) struct RunArgs {
     pub(crate) baseline: Option<PathBuf>,
 }
 
+/// What changes nothing where calls are only listed.
+const IDLE_FOR_LIST: [&str; 8] = [
+    "max_faults",
+    "max_cases",
+    "max_time",
+    "reduce",
+    "no_reduce",
+    "order",
+    "seed",
+    "jobs",
+];
+
+/// What changes nothing where cases are only counted: which of them are
+/// skipped, and when a search ends before them, shows only while running.
+const IDLE_FOR_PLAN: [&str; 6] = [
+    "max_cases",
+    "max_time",
+    "reduce",
+    "no_reduce",
+    "order",
+    "seed",
+];
+
+/// Leaves these arguments out of the help. They are let pass, so that what is
+/// given to `murphy run` can be given here too.
+fn hide(arg: Arg, idle: &[&str]) -> Arg {
+    match idle.contains(&arg.get_id().as_str()) {
+        true => arg.hide(true),
+        false => arg,
+    }
+}
+
 #[derive(Args, Debug)]
+#[command(mut_args(|arg| hide(arg, &IDLE_FOR_LIST)))]
 pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
@@ -65,6 +98,7 @@ pub(crate) struct ListArgs {
 }
 
 #[derive(Args, Debug)]
+#[command(mut_args(|arg| hide(arg, &IDLE_FOR_PLAN)))]
 pub(crate) struct PlanArgs {
     #[command(flatten)]
     pub(crate) project: ProjectArgs,

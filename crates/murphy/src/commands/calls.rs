@@ -21,7 +21,7 @@ pub(crate) fn run(args: &ListArgs, context: &Context) -> Result<u8, Error> {
     let mut listed = Vec::new();
     for scenario in &project.scenarios {
         let campaign = project.campaign(scenario, &args.search, None)?;
-        let seen = observe::references(&project, scenario, &campaign)?;
+        let seen = observe::references(&project, scenario, &campaign, 1)?;
         match args.search.format {
             Format::Human => output::write(|out| write(scenario, &campaign, &seen, out))?,
             Format::Json => listed.push(object(scenario, &campaign, &seen)),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use murphy_campaign::Settings as Campaign;
 use murphy_campaign::live::spec::ScenarioSpec;
+use murphy_model::{Mode, Outcome};
 use murphy_report::number::counted;
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;
@@ -26,8 +27,8 @@ pub(crate) fn run(args: &PlanArgs, context: &Context) -> Result<u8, Error> {
     let mut all = Vec::new();
     for scenario in &project.scenarios {
         let campaign = project.campaign(scenario, &args.search, None)?;
-        let seen = observe::references(&project, scenario, &campaign)?;
-        let forecast = Forecast::of(&campaign, &seen);
+        let seen = observe::references(&project, scenario, &campaign, campaign.jobs)?;
+        let forecast = Forecast::of(scenario, &campaign, &seen);
         match args.search.format {
             Format::Human => output::write(|out| forecast.write(scenario, &campaign, out))?,
             Format::Json => all.push(forecast.object(scenario, &campaign)),
@@ -44,52 +45,77 @@ pub(crate) fn run(args: &PlanArgs, context: &Context) -> Result<u8, Error> {
 struct Forecast {
     /// Points that can be made to fail.
     points: usize,
-    /// Faultloads by number of faults, from none; up to the bound.
-    sizes: Vec<BigUint>,
-    /// How long one execution takes without faults.
+    /// By number of faults, from none; up to the bound.
+    sizes: Vec<Cases>,
+    /// How long one execution takes without faults, all told.
     each: Duration,
+    /// The longest that any mode holds a call up.
+    longest: Duration,
+    /// The longest that all of them together hold an execution up.
+    timeout: Duration,
+    /// Executions under way at once.
+    at_once: u32,
+}
+
+/// Faultloads of one size, or of several.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Cases {
+    count: BigUint,
+    /// What their faults hold up, in seconds, each waited out and all added
+    /// up.
+    held_up: f64,
+}
+
+/// How a point can be made to fail.
+struct Ways {
+    count: usize,
+    /// What all of them hold up, in seconds, added up.
+    held_up: f64,
 }
 
 impl Forecast {
-    fn of(campaign: &Campaign, seen: &Seen) -> Self {
+    fn of(scenario: &ScenarioSpec, campaign: &Campaign, seen: &Seen) -> Self {
         let options = &campaign.options;
         let calls = seen.observed.execution.trace.calls().iter();
         let below = calls.filter(|call| call.parent.is_some());
         let allowed = below.filter(|call| options.filter.allows(&call.point));
-        let modes = allowed.map(|call| options.modes.of(&call.point).len());
-        let modes: Vec<usize> = modes.filter(|count| *count > 0).collect();
-        let most = options.max_faults.unwrap_or(modes.len()).min(modes.len());
+        let spans = allowed.map(|call| {
+            let modes = options.modes.of(&call.point).iter();
+            let spans = modes.map(|mode| holds_up(mode, scenario.timeout));
+            spans.collect::<Vec<Duration>>()
+        });
+        let spans: Vec<Vec<Duration>> = spans.filter(|modes| !modes.is_empty()).collect();
+        let ways: Vec<Ways> = spans.iter().map(|spans| Ways::of(spans)).collect();
+        let most = options.max_faults.unwrap_or(ways.len()).min(ways.len());
         Forecast {
-            points: modes.len(),
-            sizes: by_size(&modes, most),
-            each: seen.observed.took,
+            points: ways.len(),
+            sizes: by_size(&ways, most),
+            each: seen.each,
+            longest: spans.into_iter().flatten().max().unwrap_or_default(),
+            timeout: scenario.timeout,
+            at_once: seen.at_once,
         }
     }
 
-    fn time(&self, cases: &BigUint, jobs: u32) -> String {
-        let cases = cases.to_f64().unwrap_or(f64::INFINITY);
-        let seconds = cases * self.each.as_secs_f64() / f64::from(jobs.max(1));
-        match seconds {
-            s if s < 1.0 => format!("{:.0} ms", s * 1e3),
-            s if s < 120.0 => format!("{s:.0} s"),
-            s if s < 7200.0 => format!("{:.0} min", s / 60.0),
-            s if s < 172_800.0 => format!("{:.0} h", s / 3600.0),
-            s if s < 31_536_000.0 => format!("{:.0} days", s / 86_400.0),
-            _ => "years".to_owned(),
-        }
+    /// About how many seconds these cases take.
+    fn seconds(&self, cases: &Cases) -> f64 {
+        let count = cases.count.to_f64().unwrap_or(f64::INFINITY);
+        let held_up = cases.held_up.min(count * self.timeout.as_secs_f64());
+        let alone = count * self.each.as_secs_f64() + held_up;
+        alone / f64::from(self.at_once.max(1))
     }
 
-    /// Rows of a label and the number of faultloads it stands for.
-    fn rows(&self) -> Vec<(String, BigUint)> {
+    /// Rows of a label and the faultloads it stands for.
+    fn rows(&self) -> Vec<(String, Cases)> {
         let single = self.sizes.iter().enumerate().skip(1).take(MOST_SIZES);
-        let mut rows: Vec<(String, BigUint)> = single
+        let mut rows: Vec<(String, Cases)> = single
             .map(|(size, cases)| (size.to_string(), cases.clone()))
             .collect();
-        let more: BigUint = self.sizes.iter().skip(MOST_SIZES + 1).sum();
-        if more > BigUint::ZERO {
+        let more = Cases::sum(self.sizes.iter().skip(MOST_SIZES + 1));
+        if more.count > BigUint::ZERO {
             rows.push(("more".to_owned(), more));
         }
-        rows.push(("all".to_owned(), self.sizes.iter().sum()));
+        rows.push(("all".to_owned(), Cases::sum(&self.sizes)));
         rows
     }
 
@@ -99,23 +125,35 @@ impl Forecast {
         campaign: &Campaign,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let Forecast { points, each, .. } = self;
-        let jobs = campaign.jobs;
+        let Forecast {
+            points,
+            each,
+            longest,
+            at_once,
+            ..
+        } = self;
         writeln!(
             out,
-            "{}: {} can be made to fail, in modes {}; one execution takes {each:.0?}",
+            "{}: {} can be made to fail, in modes {}; one execution takes about {each:.0?}",
             scenario.name,
             counted(points, "call"),
             campaign.modes.join(", ")
         )?;
+        if !longest.is_zero() {
+            writeln!(
+                out,
+                "  a fault adds up to {longest:?}, which is counted in full: callers that give up sooner take less"
+            )?;
+        }
         writeln!(
             out,
-            "  {:>8}  {:>14}  time at most, {jobs} at once",
+            "  {:>8}  {:>14}  time for these, {at_once} at once",
             "faults", "cases at most"
         )?;
         for (label, cases) in self.rows() {
-            let time = self.time(&cases, jobs);
-            writeln!(out, "  {label:>8}  {:>14}  {time}", cases.to_string())?;
+            let time = span(self.seconds(&cases));
+            let count = cases.count.to_string();
+            writeln!(out, "  {label:>8}  {count:>14}  about {time}")?;
         }
         writeln!(
             out,
@@ -124,29 +162,82 @@ impl Forecast {
     }
 
     fn object(&self, scenario: &ScenarioSpec, campaign: &Campaign) -> serde_json::Value {
+        let counts = self.sizes.iter().map(|cases| cases.count.to_string());
         json!({
             "scenario": scenario.name,
             "points": self.points,
             "modes": campaign.modes,
             "execution_ms": self.each.as_secs_f64() * 1e3,
-            "jobs": campaign.jobs,
-            "cases_by_faults": self.sizes.iter().map(BigUint::to_string).collect::<Vec<_>>(),
+            "jobs": self.at_once,
+            "cases_by_faults": counts.collect::<Vec<_>>(),
+            "seconds_by_faults": self.sizes.iter().map(|it| self.seconds(it)).collect::<Vec<_>>(),
         })
+    }
+}
+
+impl Ways {
+    fn of(spans: &[Duration]) -> Self {
+        Ways {
+            count: spans.len(),
+            held_up: spans.iter().map(Duration::as_secs_f64).sum(),
+        }
+    }
+}
+
+impl Cases {
+    fn sum<'c>(all: impl IntoIterator<Item = &'c Cases>) -> Self {
+        let mut sum = Cases::default();
+        for cases in all {
+            sum.count += &cases.count;
+            sum.held_up += cases.held_up;
+        }
+        sum
+    }
+
+    /// Each of these with one more fault, in each of these ways.
+    fn with(&self, ways: &Ways) -> Self {
+        let count = self.count.to_f64().unwrap_or(f64::INFINITY);
+        Cases {
+            count: &self.count * BigUint::from(ways.count),
+            held_up: self.held_up * ways.count as f64 + count * ways.held_up,
+        }
     }
 }
 
 /// How many ways there are to choose so many points and a mode for each: the
 /// elementary symmetric polynomials of the numbers of modes.
-fn by_size(modes: &[usize], most: usize) -> Vec<BigUint> {
-    let mut sizes = vec![BigUint::ZERO; most + 1];
-    sizes[0] = BigUint::from(1_u32);
-    for count in modes {
+fn by_size(points: &[Ways], most: usize) -> Vec<Cases> {
+    let mut sizes = vec![Cases::default(); most + 1];
+    sizes[0].count = BigUint::from(1_u32);
+    for ways in points {
         for size in (1..=most).rev() {
-            let with_one_more = &sizes[size - 1] * BigUint::from(*count);
-            sizes[size] += with_one_more;
+            let with_one_more = sizes[size - 1].with(ways);
+            sizes[size] = Cases::sum([&sizes[size], &with_one_more]);
         }
     }
     sizes
+}
+
+/// How long a mode holds a call up if nobody gives up waiting; no longer than
+/// the scenario may take. What a slow body takes depends on its length, which
+/// is not known here.
+fn holds_up(mode: &Mode, timeout: Duration) -> Duration {
+    match mode.outcome() {
+        Outcome::Hang => timeout,
+        Outcome::Delay(span) => span.min(timeout),
+        _ => Duration::ZERO,
+    }
+}
+
+fn span(seconds: f64) -> String {
+    match seconds {
+        s if s < 1.0 => format!("{:.0} ms", s * 1e3),
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s if s < 172_800.0 => format!("{:.0} h", s / 3600.0),
+        s if s < 31_536_000.0 => format!("{:.0} days", s / 86_400.0),
+        _ => "years".to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -156,12 +247,50 @@ mod tests {
     #[test]
     fn faultloads_are_counted_by_size() {
         let counts = |modes: &[usize], most| -> Vec<u32> {
-            let sizes = by_size(modes, most);
-            sizes.iter().map(|size| size.to_u32().unwrap()).collect()
+            let ways = modes.iter().map(|count| Ways::of(&vec![NOW; *count]));
+            let sizes = by_size(&ways.collect::<Vec<_>>(), most);
+            let counts = sizes.iter().map(|size| size.count.to_u32().unwrap());
+            counts.collect()
         };
         assert_eq!(counts(&[4, 4], 2), [1, 8, 16]);
         assert_eq!(counts(&[1, 2, 3], 3), [1, 6, 11, 6]);
         assert_eq!(counts(&[1, 2, 3], 1), [1, 6]);
         assert_eq!(counts(&[], 0), [1]);
+    }
+
+    const NOW: Duration = Duration::ZERO;
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn every_fault_that_takes_time_counts() {
+        let ways = [Ways::of(&[NOW, SECOND * 2]), Ways::of(&[SECOND])];
+        let sizes = by_size(&ways, 2);
+        let held_up: Vec<f64> = sizes.iter().map(|size| size.held_up).collect();
+        // One fault: 0, 2 and 1 s. Two: 0 + 1 and 2 + 1 s.
+        assert_eq!(held_up, [0.0, 3.0, 4.0]);
+        let mut forecast = Forecast {
+            points: 2,
+            sizes,
+            each: SECOND / 2,
+            longest: SECOND * 2,
+            timeout: SECOND * 60,
+            at_once: 1,
+        };
+        let all = Cases::sum(&forecast.sizes);
+        assert_eq!(forecast.seconds(&all), 7.0 + 6.0 * 0.5);
+        forecast.at_once = 2;
+        assert_eq!(forecast.seconds(&all), 5.0);
+        // However many faults: no execution takes longer than it may.
+        forecast.timeout = SECOND;
+        assert_eq!(forecast.seconds(&all), (6.0 * 1.0 + 6.0 * 0.5) / 2.0);
+    }
+
+    #[test]
+    fn a_hang_lasts_until_the_scenario_may_take_no_longer() {
+        let spans = ["503", "delay:2s", "delay:2m", "hang"].map(|text| {
+            let modes = Mode::parse_list(text).unwrap();
+            holds_up(&modes[0], SECOND * 60)
+        });
+        assert_eq!(spans, [NOW, SECOND * 2, SECOND * 60, SECOND * 60]);
     }
 }
