@@ -240,8 +240,15 @@ impl Config {
     }
 
     fn of(file: File, variables: Variables<'_>) -> Result<Self, Vec<Usage>> {
-        let raw = read::read(&file, variables)?;
-        resolve::resolve(file, raw)
+        let (raw, mut problems) = read::read(&file, variables)?;
+        match resolve::resolve(file, raw) {
+            Ok(config) if problems.is_empty() => Ok(config),
+            Ok(_) => Err(problems),
+            Err(more) => {
+                problems.extend(more);
+                Err(problems)
+            }
+        }
     }
 
     /// The same system with one scenario only: a command that was typed, run

@@ -1,8 +1,8 @@
 //! From text to [`Root`], with every error at its place.
 //!
 //! Owns how the parser's and serde's complaints are put into words. Serde
-//! stops at the first wrong key; broken syntax and unset variables are all
-//! told at once.
+//! stops at the first wrong key, so what it stops at is taken out and the rest
+//! is read again: several mistakes are told at once.
 
 use murphy_model::nearest;
 use serde::Deserialize;
@@ -14,24 +14,54 @@ use super::raw::Root;
 use super::variables::{self, BadVariable, Variables};
 use crate::usage::Usage;
 
-/// Reads the file, with variables of the environment filled in.
-pub(super) fn read(file: &File, variables: Variables<'_>) -> Result<Root, Vec<Usage>> {
+/// Tables of which no key is needed: without one of them that is wrong, the
+/// rest of the file still means what it says.
+const OPTIONAL: [&str; 9] = [
+    "search", "identity", "context", "inject", "oracles", "response", "retries", "report", "store",
+];
+
+/// Reads the file, with variables of the environment filled in. What comes
+/// with it is wrong and was left out; the rest is worth checking all the same.
+pub(super) fn read(
+    file: &File,
+    variables: Variables<'_>,
+) -> Result<(Root, Vec<Usage>), Vec<Usage>> {
     let (mut table, errors) = DeTable::parse_recoverable(file.text());
     if !errors.is_empty() {
         return Err(errors.iter().map(|error| broken(file, error)).collect());
     }
     let unset = variables::expand(table.get_mut(), variables);
     let mut problems: Vec<Usage> = unset.into_iter().map(|bad| unset_at(file, bad)).collect();
-    let keys = table.get_ref().clone();
-    match Root::deserialize(Deserializer::from(table)) {
-        Ok(root) if problems.is_empty() => Ok(root),
-        Ok(_) => Err(problems),
-        Err(error) => {
-            problems.push(misshapen(file, &keys, &error));
-            Err(problems)
+    let mut is_whole = problems.is_empty();
+    loop {
+        let error = match Root::deserialize(Deserializer::from(table.clone())) {
+            Ok(root) if is_whole => return Ok((root, problems)),
+            Ok(_) => return Err(problems),
+            Err(error) => error,
+        };
+        let path = path_to(table.get_ref(), &error.span().unwrap_or(0..0));
+        problems.push(misshapen(file, &path, &error));
+        is_whole &= path.len() > 1 && OPTIONAL.contains(&path[0].as_str());
+        let is_missing = error.message().starts_with(MISSING);
+        if is_missing || !take_out(table.get_mut(), &path) {
+            return Err(problems);
         }
     }
 }
+
+/// Takes out what these keys lead to, or the list that it is in.
+fn take_out(table: &mut DeTable<'_>, path: &[String]) -> bool {
+    let Some((first, rest)) = path.split_first() else {
+        return false;
+    };
+    match table.get_mut(first.as_str()).map(|value| value.get_mut()) {
+        Some(DeValue::Table(inner)) if !rest.is_empty() => take_out(inner, rest),
+        _ => table.remove(first.as_str()).is_some(),
+    }
+}
+
+/// How serde begins to say that a key is needed.
+const MISSING: &str = "missing field ";
 
 /// Not TOML at all.
 fn broken(file: &File, error: &toml::de::Error) -> Usage {
@@ -52,18 +82,17 @@ fn unset_at(file: &File, bad: BadVariable) -> Usage {
 }
 
 /// TOML, but not what belongs into this file.
-fn misshapen(file: &File, keys: &DeTable<'_>, error: &toml::de::Error) -> Usage {
+fn misshapen(file: &File, path: &[String], error: &toml::de::Error) -> Usage {
     let span = error.span().unwrap_or(0..0);
-    let path = path_to(keys, &span);
     let message = error.message();
     if let Some(rest) = message.strip_prefix("unknown field ") {
-        return unknown_key(file, &span, &path, rest);
+        return unknown_key(file, &span, path, rest);
     }
-    if let Some(rest) = message.strip_prefix("missing field ") {
+    if let Some(rest) = message.strip_prefix(MISSING) {
         return file
             .refusal(
                 &span,
-                format!("{} needs a key {rest}", table(&path)),
+                format!("{} needs a key {rest}", table(path)),
                 "it is missing",
             )
             .hint("`murphy init --full` shows and explains all keys");
@@ -72,7 +101,7 @@ fn misshapen(file: &File, keys: &DeTable<'_>, error: &toml::de::Error) -> Usage 
         .strip_prefix("invalid type: ")
         .or_else(|| message.strip_prefix("invalid value: "));
     if let Some((fact, expected)) = what.and_then(|what| what.split_once(", expected ")) {
-        let message = format!("{} must be {}", key(&path), plain(expected));
+        let message = format!("{} must be {}", key(path), plain(expected));
         return file
             .refusal(&span, message, format!("this is {}", article(fact)))
             .hint("`murphy init --full` shows and explains all keys");
