@@ -1,6 +1,7 @@
 //! Campaigns over real sockets, as the command line runs them, for benches.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Result, ensure};
@@ -20,6 +21,7 @@ use murphy_corpus::{App, FaultSet, Settings};
 use murphy_model::Identity;
 use murphy_search::{Modes, Options};
 
+use crate::measure::Processors;
 use crate::services::Services;
 
 /// A campaign to be run on an example system.
@@ -69,11 +71,56 @@ impl Campaign {
     /// Runs it as `murphy run` does on a user's system: the services run
     /// already, the test is a declared request, how long to wait for late calls
     /// and how to tell calls apart is found out, and everything is kept.
-    pub async fn run_declared(self, request: Declared, services: &mut Services) -> Result<Outcome> {
+    /// Also says how much of all processors was in use meanwhile.
+    pub async fn run_declared(
+        self,
+        request: Declared,
+        services: &mut Services,
+    ) -> Result<(Outcome, f64)> {
         let settings = CampaignSettings {
             identity: IdentityChoice::Auto(self.identity.clone(), MayLeaveOut::ANYTHING),
             ..self.campaign_settings()
         };
+        let folder = std::env::temp_dir().join(format!("murphy-bench-{}", std::process::id()));
+        let world = self.bring_up(request, services, &folder).await?;
+        let store = Store::open(&folder)?;
+        let mut recorder = store.begin(&head(&settings))?;
+        let before = Processors::now()?;
+        let outcome = finish(&world, &settings, &mut recorder).await;
+        let busy = Processors::now()?.busy_since(&before);
+        world.stop().await.expect("nothing to tear down");
+        drop(recorder);
+        ensure!(store.trouble().is_none(), "everything was kept");
+        // It writes until then.
+        drop(store);
+        services.reroute(|_| None).await?;
+        std::fs::remove_dir_all(folder)?;
+        Ok((outcome, busy))
+    }
+
+    /// A port that was free may be a connection's a moment later.
+    async fn bring_up(
+        &self,
+        request: Declared,
+        services: &mut Services,
+        folder: &Path,
+    ) -> Result<LiveWorld> {
+        let mut tries = 3;
+        loop {
+            tries -= 1;
+            match self.try_to_bring_up(request, services, folder).await {
+                Err(error) if tries > 0 => eprintln!("once more: {error}"),
+                done => return done,
+            }
+        }
+    }
+
+    async fn try_to_bring_up(
+        &self,
+        request: Declared,
+        services: &mut Services,
+        folder: &Path,
+    ) -> Result<LiveWorld> {
         let listens = services.free_addresses()?;
         services.reroute(|name| listens.get(name).copied()).await?;
         let service = |(name, address): (&'static str, SocketAddr)| ServiceSpec {
@@ -89,25 +136,16 @@ impl Campaign {
             services: services.addresses().map(service).collect(),
             ..SystemSpec::default()
         };
-        let folder = std::env::temp_dir().join(format!("murphy-bench-{}", std::process::id()));
         let options = LiveOptions {
             workers: self.jobs,
-            state: folder.clone(),
+            state: folder.to_owned(),
             ..LiveOptions::default()
         };
         let started =
             LiveWorld::start_correlated(system, request.scenario(), options, Wanted::default());
-        let (world, correlation) = started.await.expect("the services are up");
+        let (world, correlation) = started.await?;
         ensure!(!correlation.solo, "the services hand on context");
-        let store = Store::open(&folder)?;
-        let mut recorder = store.begin(&head(&settings))?;
-        let outcome = finish(&world, &settings, &mut recorder).await;
-        world.stop().await.expect("nothing to tear down");
-        drop(recorder);
-        ensure!(store.trouble().is_none(), "everything was kept");
-        services.reroute(|_| None).await?;
-        let _ = std::fs::remove_dir_all(folder);
-        Ok(outcome)
+        Ok(world)
     }
 
     fn campaign_settings(&self) -> CampaignSettings {

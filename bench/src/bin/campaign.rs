@@ -9,7 +9,6 @@ use anyhow::{Context, Result, ensure};
 use clap::{Parser, Subcommand};
 use http::Method;
 use http_body_util::BodyExt;
-use murphy_bench::measure::Processors;
 use murphy_bench::proxy::body::Repeated;
 use murphy_bench::proxy::client::Client;
 use murphy_bench::proxy::protocol::Protocol;
@@ -173,8 +172,8 @@ async fn reduced(subject: &Subject, rounds: usize) -> Result<Bar> {
         let one = subject.campaign(&mut services, 1, &[Reduction::Modes]);
         runs.push(one.await?);
     }
-    let took = median(runs.iter().map(|(_, took)| *took).collect());
-    let (executions, _) = runs[0];
+    let took = median(runs.iter().map(|done| done.took).collect());
+    let executions = runs[0].executions;
     let what = format!("{} --reduce modes", subject.app);
     println!("\n{what}: {executions} executions in {took:.0?}");
     let (took, most) = (took.as_secs_f64(), REDUCED.as_secs_f64());
@@ -214,20 +213,27 @@ async fn rounds(subject: &Subject, work: Duration, count: usize) -> Result<Vec<R
     let mut services = subject.start(work).await?;
     let mut rounds = Vec::new();
     for _ in 0..count {
-        let before = Processors::now()?;
-        let (executions, one_job) = subject.campaign(&mut services, 1, &[]).await?;
-        let busy = Processors::now()?.busy_since(&before);
-        let bare = subject.bare(&services, executions).await?;
-        let (_, eight_jobs) = subject.campaign(&mut services, 8, &[]).await?;
+        let one = subject.campaign(&mut services, 1, &[]).await?;
+        let bare = subject.bare(&services, one.executions).await?;
+        let eight = subject.campaign(&mut services, 8, &[]).await?;
         rounds.push(Round {
-            executions,
+            executions: one.executions,
             bare,
-            one_job,
-            busy,
-            eight_jobs,
+            one_job: one.took,
+            busy: one.busy,
+            eight_jobs: eight.took,
         });
     }
     Ok(rounds)
+}
+
+/// A campaign that was run.
+struct Done {
+    /// All references included.
+    executions: usize,
+    took: Duration,
+    /// How much of all processors was in use meanwhile.
+    busy: f64,
 }
 
 impl Subject {
@@ -256,22 +262,24 @@ impl Subject {
         Ok(began.elapsed() / runs as u32)
     }
 
-    /// How many executions a campaign took, all references included, and how
-    /// long.
+    /// Runs a campaign.
     async fn campaign(
         &self,
         services: &mut Services,
         jobs: u32,
         reduce: &[Reduction],
-    ) -> Result<(usize, Duration)> {
+    ) -> Result<Done> {
         let app = find(self.app).context("an app of the corpus")?;
         let settings = app.settings([])?;
         let mut campaign = Campaign::of(app, settings, jobs);
         campaign.options.reduce.extend(reduce);
-        let outcome = campaign.run_declared(self.test, services).await?;
-        // The first reference is also the first that was explored.
-        let executions = outcome.certificate.explored + REFERENCES - 1;
-        Ok((executions, outcome.took))
+        let (outcome, busy) = campaign.run_declared(self.test, services).await?;
+        Ok(Done {
+            // The first reference is also the first that was explored.
+            executions: outcome.certificate.explored + REFERENCES - 1,
+            took: outcome.took,
+            busy,
+        })
     }
 }
 

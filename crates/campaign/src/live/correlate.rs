@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use murphy_model::{Call, Faultload, Identity, Observed, Point};
 
+use super::grace::Grace;
 use super::spec::{ScenarioSpec, SystemSpec};
 use super::{How, Keep, LiveOptions, LiveWorld};
 use crate::BrokenWorld;
@@ -18,20 +19,6 @@ use crate::BrokenWorld;
 /// How long calls may come after a scenario has ended while that is tried
 /// out: longer than anything that is merely scheduled.
 const TRYING: Duration = Duration::from_millis(100);
-
-/// Where nothing ever came later, this is enough for what a scenario's last
-/// answer overtook.
-const USUAL: Duration = Duration::from_millis(2);
-
-/// What is overtaken is underway on a hop or two. How long these take is told
-/// by the scenario, which is a good many: this share of it is enough, too.
-const SHARE: u32 = 8;
-
-/// Less than this is not waited for with any certainty.
-const LEAST: Duration = Duration::from_micros(50);
-
-/// Calls that came late once may come later another time.
-const SAFETY: u32 = 3;
 
 /// What was found out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,18 +30,6 @@ pub struct Correlation {
     pub lost: Vec<Point>,
     /// How long after the scenario's end the last call arrived, if any did.
     pub late: Option<Duration>,
-    /// How long the scenario took.
-    pub took: Duration,
-}
-
-impl Correlation {
-    /// How long an execution is waited for after its scenario has ended.
-    fn grace(&self) -> Duration {
-        match self.late {
-            Some(late) => late * SAFETY,
-            None => (self.took / SHARE).clamp(LEAST, USUAL),
-        }
-    }
 }
 
 /// What is left to be found out.
@@ -95,7 +70,10 @@ impl LiveWorld {
             world.stop().await?;
             world = LiveWorld::start(system, scenario, alone(options)).await?;
         }
-        world.options.grace = wanted.grace.unwrap_or_else(|| found.grace());
+        world.grace = match wanted.grace {
+            Some(grace) => Grace::Known(grace),
+            None => Grace::of(found.late),
+        };
         Ok((world, found))
     }
 
@@ -107,14 +85,11 @@ impl LiveWorld {
         let as_started = self.look(self.options.solo).await?;
         let mut found = Correlation {
             late: late(&as_started),
-            took: as_started.took,
             ..Correlation::default()
         };
         if !is_settled && self.registry.live() == 0 {
             let everything = self.look(true).await?;
             found.late = found.late.max(late(&everything));
-            // The first pays for connections, too.
-            found.took = found.took.min(everything.took);
             found.lost = lost(&as_started, &everything);
             if !found.lost.is_empty() && !self.is_always(&everything).await? {
                 found.lost.clear();

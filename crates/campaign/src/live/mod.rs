@@ -10,6 +10,7 @@ mod client;
 mod context;
 mod control;
 mod correlate;
+mod grace;
 mod health;
 mod ledger;
 mod log;
@@ -37,6 +38,7 @@ use tokio::time::timeout;
 use self::broken::{More, broken};
 use self::context::{Variables, head_lines};
 use self::control::Control;
+use self::grace::Grace;
 use self::ledger::Ledger;
 use self::log::Log;
 use self::scenario::{About, Scenario};
@@ -136,6 +138,7 @@ pub struct LiveWorld {
     services: Services,
     registry: Arc<Registry>,
     awake: Awake,
+    grace: Grace,
     options: LiveOptions,
     timeout: Duration,
     cleaned_up: Vec<CleanedUp>,
@@ -199,6 +202,7 @@ impl LiveWorld {
                 _ => Duration::ZERO,
             }),
             timeout: scenario.timeout,
+            grace: Grace::Known(options.grace),
             options,
             cleaned_up,
         })
@@ -254,7 +258,7 @@ impl LiveWorld {
     fn how(&self) -> How {
         How {
             solo: self.options.solo,
-            grace: self.options.grace,
+            grace: self.grace.get(),
         }
     }
 
@@ -278,6 +282,9 @@ impl LiveWorld {
             self.services.check_running().await?;
         }
         let output = self.output(&said, word.is_err(), &marks).await;
+        if faultload.is_empty() && word.is_ok() {
+            self.grace.learn(took);
+        }
         let missing = recorded.not_exercised(faultload);
         let observed = Observed {
             execution: Execution {
@@ -359,15 +366,14 @@ impl LiveWorld {
     }
 
     /// Waits for an execution to be quiet, for a tick of the clock at most: a
-    /// timer would take that for any shorter time. Where several run at once,
-    /// others use it.
+    /// timer would take that for any shorter time, and so may a processor that
+    /// was given away. Where several run at once, others use it.
     async fn stay_awake_for(&self, id: ExecutionId, grace: Duration) {
         if grace >= TICK || self.options.workers > 1 {
             return;
         }
         let began = Instant::now();
         while began.elapsed() < TICK && !self.registry.is_quiet(id, grace) {
-            std::thread::yield_now();
             tokio::task::yield_now().await;
         }
     }
