@@ -88,7 +88,7 @@ impl Campaign {
         let before = Processors::now()?;
         let outcome = finish(&world, &settings, &mut recorder).await;
         let busy = Processors::now()?.busy_since(&before);
-        world.stop().await.expect("nothing to tear down");
+        world.stop().await?;
         drop(recorder);
         ensure!(store.trouble().is_none(), "everything was kept");
         // It writes until then.

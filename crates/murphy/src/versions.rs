@@ -5,6 +5,7 @@
 //! beside it does not count. A change that touches no file (an installed
 //! package, a database) is not seen.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -51,46 +52,51 @@ pub(crate) fn of(service: &ManagedSpec, own: &[PathBuf]) -> String {
 /// directory of their own are not the test's.
 pub(crate) fn of_test(scenario: &ScenarioSpec, system: &SystemSpec, own: &[PathBuf]) -> String {
     let mut hasher = blake3::Hasher::new();
-    take(&mut hasher, format!("{:?}", scenario.timeout).as_bytes());
-    let mut commands: Vec<&CommandSpec> = Vec::new();
-    match &scenario.kind {
-        ScenarioKind::Command(command) => commands.push(command),
-        ScenarioKind::Requests(requests) => {
-            take(&mut hasher, format!("{requests:?}").as_bytes());
-        }
-        ScenarioKind::Function(_) => {}
-    }
-    for steps in [&system.setup, &system.reset, &system.teardown] {
-        take(&mut hasher, &steps.len().to_le_bytes());
-        for step in steps {
-            match step {
-                StepSpec::Command(command) => commands.push(command),
-                StepSpec::Request(request) => {
-                    take(&mut hasher, format!("{request:?}").as_bytes());
-                }
-                StepSpec::Function(_) => {}
-            }
-        }
+    let mut directories = BTreeSet::new();
+    for (written, directory) in parts_of_test(scenario, system) {
+        take(&mut hasher, written.as_bytes());
+        directories.extend(directory);
     }
     let is_own = Within::new(own);
     let services = service_directories(system);
-    let mut seen: Vec<&Path> = Vec::new();
-    for command in commands {
-        take(&mut hasher, format!("{command:?}").as_bytes());
-        let directory = &*command.directory;
-        if seen.contains(&directory) {
-            continue;
-        }
-        seen.push(directory);
-        let below = services
-            .iter()
-            .filter(|it| !absolute(directory).starts_with(it));
+    for directory in directories {
+        let here = absolute(directory);
+        let below = services.iter().filter(|it| !here.starts_with(it));
         let of_services = Within(below.cloned().collect());
         take_files(&mut hasher, directory, &|file| {
             !is_own.has(file) && !of_services.has(file)
         });
     }
     short(&hasher)
+}
+
+/// What is written of a test and of each step, and where commands are run.
+fn parts_of_test<'s>(
+    scenario: &'s ScenarioSpec,
+    system: &'s SystemSpec,
+) -> Vec<(String, Option<&'s Path>)> {
+    let command = |kind: &str, it: &'s CommandSpec| {
+        let written = format!("{kind} {it:?}");
+        (written, Some(it.directory.as_path()))
+    };
+    let test = match &scenario.kind {
+        ScenarioKind::Command(it) => command("test", it),
+        ScenarioKind::Requests(requests) => (format!("test {requests:?}"), None),
+        ScenarioKind::Function(_) => ("test".to_owned(), None),
+    };
+    let mut parts = vec![(format!("{:?}", scenario.timeout), None), test];
+    for (kind, steps) in [
+        ("setup", &system.setup),
+        ("reset", &system.reset),
+        ("teardown", &system.teardown),
+    ] {
+        parts.extend(steps.iter().map(|step| match step {
+            StepSpec::Command(it) => command(kind, it),
+            StepSpec::Request(request) => (format!("{kind} {request:?}"), None),
+            StepSpec::Function(_) => (kind.to_owned(), None),
+        }));
+    }
+    parts
 }
 
 fn service_directories(system: &SystemSpec) -> Vec<PathBuf> {

@@ -33,9 +33,14 @@ impl Awake {
         }
     }
 
+    /// Whether it ever keeps a thread awake.
+    pub fn is_on(&self) -> bool {
+        !self.most.is_zero()
+    }
+
     /// Something happened; more may come of it.
     pub fn stir(&self) {
-        if self.most.is_zero() {
+        if !self.is_on() {
             return;
         }
         let until = Instant::now() + self.most;

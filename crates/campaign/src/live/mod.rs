@@ -367,9 +367,9 @@ impl LiveWorld {
 
     /// Waits for an execution to be quiet, for a tick of the clock at most: a
     /// timer would take that for any shorter time, and so may a processor that
-    /// was given away. Where several run at once, others use it.
+    /// was given away. Only where answers are waited for awake, too.
     async fn stay_awake_for(&self, id: ExecutionId, grace: Duration) {
-        if grace >= TICK || self.options.workers > 1 {
+        if grace >= TICK || !self.awake.is_on() {
             return;
         }
         let began = Instant::now();
