@@ -39,8 +39,8 @@ pub struct Cli {
 
 const AFTER_HELP: &str = "\
 Start here:
-  bench/proxy                                     everything, in about 8 minutes
-  bench/proxy --only h1 --connections 32          one table, in about 80 seconds
+  bench/proxy                                     everything, in about 12 minutes
+  bench/proxy --only h1 --connections 32          one table, in about 2 minutes
   bench/proxy --only h1 --subjects nginx,murphy   those two only
   bench/proxy --memory                            what 1 GiB bodies and many executions leave behind
   bench/proxy --profile --only h1                 where Murphy's time goes (needs perf)
@@ -63,10 +63,10 @@ Exit codes: 0 all bars are met, 1 a bar is missed, 2 usage, 70 the bench itself 
 /// What a person can ask for.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Options {
-    /// How often each subject is measured; the median counts. On a shared machine the same work
-    /// takes a third more or less time from one moment to the next, so many short rounds tell more
-    /// than a few long ones.
-    #[arg(long, value_name = "N", default_value_t = 15, value_parser = positive)]
+    /// How often each subject is measured; the median counts, of ratios the median of the rounds'.
+    /// On a shared machine the same work takes a third more or less time from one moment to the
+    /// next, so many short rounds tell more than a few long ones.
+    #[arg(long, value_name = "N", default_value_t = 25, value_parser = positive)]
     pub rounds: usize,
 
     /// How long each measurement takes.

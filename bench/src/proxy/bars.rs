@@ -51,8 +51,7 @@ impl Bar {
 
     /// How many times as much it was, if both sides were measured.
     fn measured(&self, results: &Results) -> Option<f64> {
-        let cost = |kind| results.row(kind)?.cpu_us();
-        Some(cost(Kind::Murphy(self.duty))? / cost(self.against)?)
+        results.times(Kind::Murphy(self.duty), self.against)
     }
 }
 
@@ -116,16 +115,17 @@ mod tests {
     use super::*;
     use crate::proxy::rounds::{Row, Sample};
 
-    fn results(protocol: Protocol, costs: &[(Kind, f64)]) -> Results {
-        let row = |(kind, cost): &(Kind, f64)| Row {
+    fn results(protocol: Protocol, costs: &[(Kind, &[f64])]) -> Results {
+        let sample = |cost: &f64| Sample {
+            requests: 1,
+            per_second: 1.0,
+            p50_us: 1.0,
+            p99_us: 1.0,
+            cpu_us: Some(*cost),
+        };
+        let row = |(kind, costs): &(Kind, &[f64])| Row {
             kind: *kind,
-            samples: vec![Sample {
-                requests: 1,
-                per_second: 1.0,
-                p50_us: 1.0,
-                p99_us: 1.0,
-                cpu_us: Some(*cost),
-            }],
+            samples: costs.iter().map(sample).collect(),
         };
         Results {
             shape: Shape {
@@ -136,21 +136,34 @@ mod tests {
         }
     }
 
-    fn missed(protocol: Protocol, costs: &[(Kind, f64)]) -> Vec<bool> {
+    fn missed(protocol: Protocol, costs: &[(Kind, &[f64])]) -> Vec<bool> {
         let results = results(protocol, costs);
         judge(&results).map(|judged| judged.missed()).collect()
     }
 
     #[test]
     fn a_bar_is_met_at_its_limit_and_missed_above() {
-        let costs = |ours| [(OUR_OWN, ours), (Kind::Nginx, 10.0)];
-        assert_eq!(missed(Protocol::Http1, &costs(14.0)), [false]);
-        assert_eq!(missed(Protocol::Http1, &costs(14.1)), [true]);
+        let missed = |ours| missed(Protocol::Http1, &[(OUR_OWN, ours), (Kind::Nginx, &[10.0])]);
+        assert_eq!(missed(&[14.0]), [false]);
+        assert_eq!(missed(&[14.1]), [true]);
+    }
+
+    #[test]
+    fn each_round_is_compared_with_itself() {
+        let slower_and_slower: &[f64] = &[10.0, 20.0, 40.0];
+        let costs = [
+            (OUR_OWN, slower_and_slower),
+            (Kind::Nginx, slower_and_slower),
+        ];
+        assert_eq!(missed(Protocol::Http1, &costs), [false]);
+        let never_alike: &[f64] = &[20.0, 40.0, 10.0];
+        let costs = [(OUR_OWN, never_alike), (Kind::Nginx, slower_and_slower)];
+        assert_eq!(missed(Protocol::Http1, &costs), [true]);
     }
 
     #[test]
     fn bars_of_other_protocols_and_of_absent_subjects_are_left_out() {
-        let costs = [(OUR_OWN, 50.0), (Kind::Nginx, 10.0)];
+        let costs: [(Kind, &[f64]); 2] = [(OUR_OWN, &[50.0]), (Kind::Nginx, &[10.0])];
         assert_eq!(missed(Protocol::Http2, &costs), [] as [bool; 0]);
     }
 }

@@ -68,6 +68,7 @@ fn introduce(options: &Options, versions: &[String]) {
         options.seconds, options.rounds, options.threads
     );
     println!("CPU us: processor time of the proxy per request, in microseconds.");
+    println!("Ratios of CPU us: each round's own, of which the median.");
     println!("Murphy, of interest: calls of an execution whose faultload does not strike them.");
     println!("{}.", versions.join(", "));
 }

@@ -59,8 +59,12 @@ impl Row {
 
     /// The median processor time per request.
     pub fn cpu_us(&self) -> Option<f64> {
-        let readings: Option<Vec<f64>> = self.samples.iter().map(|sample| sample.cpu_us).collect();
-        readings.map(median)
+        self.costs().map(median)
+    }
+
+    /// The processor time per request, in the order of the rounds.
+    fn costs(&self) -> Option<Vec<f64>> {
+        self.samples.iter().map(|sample| sample.cpu_us).collect()
     }
 }
 
@@ -77,6 +81,16 @@ impl Results {
     /// The row of a subject, if it was measured.
     pub fn row(&self, kind: Kind) -> Option<&Row> {
         self.rows.iter().find(|row| row.kind == kind)
+    }
+
+    /// How many times as much processor time per request one subject takes as
+    /// another, in the median round. Compared round by round, since on a shared
+    /// machine the same work costs half more a minute later, but rarely so a
+    /// second later.
+    pub fn times(&self, one: Kind, other: Kind) -> Option<f64> {
+        let (one, other) = (self.row(one)?.costs()?, self.row(other)?.costs()?);
+        let ratios = one.into_iter().zip(other).map(|(one, other)| one / other);
+        Some(median(ratios))
     }
 }
 
