@@ -22,14 +22,13 @@ pub use past::{CampaignEntry, CampaignState, FoundFinding, PastCampaign};
 pub use recorder::Recorder;
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use owner::Owner;
-use writer::{Key, Message, Trouble};
+use writer::{Inbox, Key, Message, Trouble};
 
 /// The file's name within the state directory.
 pub const FILE: &str = "store.db";
@@ -45,7 +44,7 @@ pub const KEPT: usize = 20;
 pub struct Store {
     file: PathBuf,
     connection: Mutex<Connection>,
-    writer: SyncSender<Message>,
+    writer: Inbox,
     trouble: Trouble,
     kept: usize,
 }
@@ -164,7 +163,7 @@ impl Store {
         key: Key,
         points: Vec<murphy_model::Point>,
     ) -> Recorder {
-        let _ = self.writer.send(Message::Open(key, points));
+        self.writer.send(Message::Open(key, points));
         Recorder::new(campaign, key, self.writer.clone())
     }
 

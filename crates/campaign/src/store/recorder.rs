@@ -1,9 +1,9 @@
 //! The recorder of one campaign: hands its events to the store's writer.
 
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::sync_channel;
 
 use super::CampaignId;
-use super::writer::{Key, Message};
+use super::writer::{Inbox, Key, Message};
 use crate::{Event, Sink};
 
 /// Keeps every event of one campaign.
@@ -15,11 +15,11 @@ use crate::{Event, Sink};
 pub struct Recorder {
     campaign: CampaignId,
     key: Key,
-    writer: SyncSender<Message>,
+    writer: Inbox,
 }
 
 impl Recorder {
-    pub(super) fn new(campaign: CampaignId, key: Key, writer: SyncSender<Message>) -> Self {
+    pub(super) fn new(campaign: CampaignId, key: Key, writer: Inbox) -> Self {
         Recorder {
             campaign,
             key,
@@ -38,25 +38,28 @@ impl Recorder {
     }
 }
 
-/// The writer thread lives as long as its senders do, so sending cannot fail
+/// The writer thread lives as long as its inboxes do, so sending cannot fail
 /// unless it panicked; a campaign is not to go down with it.
 impl Sink for Recorder {
     fn note(&mut self, event: &Event) {
-        let _ = self.writer.send(Message::Note(self.key, event.clone()));
+        // What was learned is told by what happened.
+        if !matches!(event, Event::Learned(_)) {
+            self.writer.send(Message::Note(self.key, event.clone()));
+        }
     }
 }
 
 impl Drop for Recorder {
     fn drop(&mut self) {
-        let _ = self.writer.send(Message::Leave(self.key));
+        self.writer.send(Message::Leave(self.key));
         self.flush();
     }
 }
 
 /// Waits until the writer has written all it was sent.
-pub(super) fn flush(writer: &SyncSender<Message>) {
+pub(super) fn flush(writer: &Inbox) {
     let (done, wait) = sync_channel(1);
-    if writer.send(Message::Flush(done)).is_ok() {
+    if writer.send(Message::Flush(done)) {
         let _ = wait.recv();
     }
 }

@@ -2,15 +2,18 @@
 //!
 //! Owns when that is done. Events are turned into rows as they come, and rows
 //! are written in short transactions, so that neither the campaign waits for
-//! the disk nor another process for us. A row is in the file as a whole or
+//! the disk nor another process for us. Meanwhile the thread sleeps, and is not
+//! woken for every event: a campaign of thousands per second has better use for
+//! the processor. A row is in the file as a whole or
 //! not at all, and never before the points it refers to. After a failure
 //! nothing more is written: the trouble is kept for whoever asks, and the
 //! campaign goes on.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex};
+use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use murphy_model::{Certificate, Finding, Observed, Point, Verdict};
@@ -45,15 +48,40 @@ pub(super) enum Message {
     Flush(SyncSender<()>),
 }
 
+impl Message {
+    /// Whether somebody waits for it, or the end of a campaign would.
+    fn is_urgent(&self) -> bool {
+        matches!(
+            self,
+            Message::Flush(_) | Message::Note(_, Event::Ended { .. })
+        )
+    }
+}
+
+/// Where messages to the writer are handed in.
+#[derive(Clone, Debug)]
+pub(super) struct Inbox {
+    messages: SyncSender<Message>,
+    writer: Thread,
+}
+
+impl Inbox {
+    /// Hands in a message; false if the writer is gone.
+    pub(super) fn send(&self, message: Message) -> bool {
+        let urgent = message.is_urgent();
+        let sent = self.messages.send(message).is_ok();
+        if urgent {
+            self.writer.unpark();
+        }
+        sent
+    }
+}
+
 /// Why nothing is written any more.
 pub(super) type Trouble = Arc<Mutex<Option<StoreError>>>;
 
-/// Starts the thread; it ends when the last sender is gone.
-pub(super) fn start(
-    connection: Connection,
-    file: PathBuf,
-    trouble: Trouble,
-) -> SyncSender<Message> {
+/// Starts the thread; it ends when the last inbox is gone.
+pub(super) fn start(connection: Connection, file: PathBuf, trouble: Trouble) -> Inbox {
     let (sender, messages) = sync_channel(MOST_WAITING);
     let writer = Writer {
         connection,
@@ -62,11 +90,14 @@ pub(super) fn start(
         books: HashMap::new(),
         batch: Batch::default(),
     };
-    std::thread::Builder::new()
+    let thread = thread::Builder::new()
         .name("murphy-store".to_owned())
         .spawn(move || writer.run(&messages))
         .expect("a thread can be started");
-    sender
+    Inbox {
+        messages: sender,
+        writer: thread.thread().clone(),
+    }
 }
 
 struct Writer {
@@ -140,11 +171,17 @@ impl Writer {
     fn gather(&mut self, messages: &Receiver<Message>) -> bool {
         let deadline = Instant::now() + LONGEST_WAIT;
         while !self.batch.is_due() {
-            let left = deadline.saturating_duration_since(Instant::now());
-            match messages.recv_timeout(left) {
+            match messages.try_recv() {
                 Ok(message) => self.take(message),
-                Err(RecvTimeoutError::Timeout) => return true,
-                Err(RecvTimeoutError::Disconnected) => return false,
+                Err(TryRecvError::Disconnected) => return false,
+                Err(TryRecvError::Empty) => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return true;
+                    }
+                    // Until then, or until something urgent is handed in.
+                    thread::park_timeout(left);
+                }
             }
         }
         true
@@ -189,7 +226,7 @@ impl Writer {
             Event::ExecutionEnded {
                 ticket, observed, ..
             } => book.execution("faults", ticket.0, &observed),
-            // Everything else tells it too.
+            // Everything else tells it too; recorders leave it out.
             Event::Learned(_) => {}
             Event::Ended {
                 certificate,
