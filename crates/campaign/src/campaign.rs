@@ -24,7 +24,7 @@ use crate::judge::Judge;
 use crate::redacted::redacted;
 use crate::reference::{self, Chosen, Refused};
 use crate::searcher::Searcher;
-use crate::settings::Settings;
+use crate::settings::{Settings, StrategyKind};
 use crate::since;
 use crate::stop::{Hurry, Stopping};
 use crate::world::{BrokenWorld, World};
@@ -379,9 +379,15 @@ impl<'r, W: World> Run<'r, W> {
     }
 }
 
-/// How many executions run at once.
+/// How many executions are under way at once.
 fn workers(world: &impl World, settings: &Settings) -> u32 {
-    settings.jobs.min(world.workers()).max(1)
+    let ahead = match settings.strategy {
+        StrategyKind::Tree | StrategyKind::Random => world.ahead(),
+        // Each execution decides which is the next: one that was begun before
+        // would often turn out needless.
+        StrategyKind::Lineage(_) => 0,
+    };
+    settings.jobs.min(world.workers()).max(1) + ahead
 }
 
 /// When nothing more is to be begun.

@@ -27,6 +27,13 @@ pub trait World: Send + Sync + 'static {
     /// numbered from 0.
     fn workers(&self) -> u32;
 
+    /// How many executions more may be handed over, as if there were so many
+    /// workers more: each begins when the scenario before it has ended, while
+    /// that is still waited for. Executions end in the order they began.
+    fn ahead(&self) -> u32 {
+        0
+    }
+
     /// Runs the scenario once under a faultload. Each worker runs one
     /// execution at a time.
     fn run(

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use murphy_campaign::live::spec::{
     CommandSpec, ScenarioKind, ScenarioSpec, ServiceSpec, StepSpec, SystemSpec,
 };
-use murphy_campaign::live::{LiveOptions, LiveWorld};
+use murphy_campaign::live::{LiveOptions, LiveWorld, Wanted};
 use murphy_campaign::{BrokenWorld, World};
 use murphy_model::{Faultload, Verdict};
 use support::*;
@@ -264,6 +264,60 @@ async fn executions_of_different_workers_do_not_meet() {
     tasks.join_all().await;
     assert_eq!(wrong.load(Ordering::Relaxed), 0);
     assert_eq!(world.registry().live(), 0);
+}
+
+async fn correlated(system: SystemSpec, scenario: ScenarioSpec, options: LiveOptions) -> LiveWorld {
+    let started = LiveWorld::start_correlated(system, scenario, options, Wanted::default());
+    started.await.unwrap().0
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_execution_begins_while_the_last_is_waited_for_and_nothing_changes() {
+    let folder = Folder::new();
+    let world = correlated(shop(FORWARDED), buys(), options(&folder)).await;
+    let (calm, struck) = (run(&world, "").await, run(&world, FAULT).await);
+    let mut tries = 0..100;
+    while world.ahead() == 0 && tries.next().is_some() {
+        // On a busy machine the first ones take long.
+        run(&world, "").await;
+    }
+    assert_eq!((world.workers(), world.ahead()), (1, 1));
+    for _ in 0..20 {
+        let (first, second, third) = tokio::join!(
+            run_on(&world, 0, ""),
+            run_on(&world, 1, FAULT),
+            run_on(&world, 0, "")
+        );
+        for (alone, ahead) in [(&calm, first), (&struck, second), (&calm, third)] {
+            assert_eq!(ahead.execution, alone.execution);
+            assert!(ahead.quiet);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_begins_ahead_where_it_could_make_a_difference() {
+    let folder = Folder::new();
+    let (one, reset) = (options(&folder), StepSpec::Command(shell("true")));
+    let two = LiveOptions {
+        workers: 2,
+        ..one.clone()
+    };
+    let with_state = SystemSpec {
+        reset: vec![reset],
+        ..shop(FORWARDED)
+    };
+    let a_command = command("curl -s $MURPHY_SHOP_URL/buy");
+    let cases = [
+        ("several jobs", shop(FORWARDED), buys(), two),
+        ("state that is reset", with_state, buys(), one.clone()),
+        ("a test of its own", shop(FORWARDED), a_command, one.clone()),
+        ("nothing handed on", shop(""), buys(), one),
+    ];
+    for (what, system, scenario, options) in cases {
+        let world = correlated(system, scenario, options).await;
+        assert_eq!(world.ahead(), 0, "{what}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -183,6 +183,12 @@ impl Registry {
         execution.map_or(true, |execution| execution.is_quiet(grace))
     }
 
+    /// An execution's scenario has ended: what comes later is still recorded,
+    /// but its worker may begin another.
+    pub fn leave(&self, id: ExecutionId) {
+        self.write().leave(id);
+    }
+
     /// Forgets an execution; its later calls are nobody's. Ending one twice is
     /// no error.
     pub fn end(&self, id: ExecutionId) {
@@ -263,6 +269,10 @@ impl Tables {
         }
     }
 
+    fn leave(&mut self, id: ExecutionId) {
+        self.workers.retain(|_, running| *running != id);
+    }
+
     fn forget(&mut self, id: ExecutionId) {
         let Some(execution) = self.executions.remove(&id) else {
             return;
@@ -273,7 +283,7 @@ impl Tables {
                 self.traces.remove(&key);
             }
         }
-        self.workers.retain(|_, running| *running != id);
+        self.leave(id);
         self.solo = self.solo.filter(|solo| *solo != id);
         self.drop_ended_from_queue();
     }
@@ -484,6 +494,23 @@ mod tests {
         registry.end(id);
         // What `arrive` does once it has found the execution.
         registry.learn_from(&arrival);
+        assert_empty(&registry);
+    }
+
+    #[test]
+    fn a_worker_that_was_left_may_begin_another_while_the_last_is_recorded() {
+        let registry = Registry::new(Settings::default());
+        let first = registry.begin(plan(0)).unwrap();
+        let busy = registry.begin(plan(0));
+        assert!(matches!(busy, Err(BeginError::WorkerBusy { running, .. }) if running == first));
+        registry.leave(first);
+        let second = registry.begin(plan(0)).unwrap();
+        enter(&registry, first, 1);
+        let at_the_worker = registry.recognise(&[], &Origin::Entry(WorkerId(0)));
+        assert_eq!(at_the_worker.map(|claim| claim.execution), Some(second));
+        registry.end(first);
+        assert!(registry.begin(plan(0)).is_err(), "it is the second's");
+        registry.end(second);
         assert_empty(&registry);
     }
 }

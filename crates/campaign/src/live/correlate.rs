@@ -70,10 +70,10 @@ impl LiveWorld {
             world.stop().await?;
             world = LiveWorld::start(system, scenario, alone(options)).await?;
         }
-        world.grace = match wanted.grace {
-            Some(grace) => Grace::Known(grace),
-            None => Grace::of(found.late),
-        };
+        match wanted.grace {
+            Some(grace) => world.grace = Grace::set(grace),
+            None => world.grace.settle(found.late),
+        }
         Ok((world, found))
     }
 

@@ -21,39 +21,47 @@ const LEAST: Duration = Duration::from_micros(50);
 const SAFETY: u32 = 3;
 
 /// How long an execution is waited for after its scenario has ended.
-pub(super) enum Grace {
+pub(super) struct Grace {
     /// As it was set, or seen to be needed.
-    Known(Duration),
-    /// By the shortest time that the scenario took without faults, in
-    /// nanoseconds: the first times it pays for connections, too.
-    Usual(AtomicU64),
+    known: Option<Duration>,
+    /// The shortest time that the scenario took without faults, in nanoseconds:
+    /// the first times it pays for connections, too.
+    shortest: AtomicU64,
 }
 
 impl Grace {
-    /// For a scenario after which the last call came so late, if any did.
-    pub(super) fn of(late: Option<Duration>) -> Self {
-        match late {
-            Some(late) => Grace::Known(late * SAFETY),
-            None => Grace::Usual(AtomicU64::new(u64::MAX)),
+    /// As it is set.
+    pub(super) fn set(known: Duration) -> Self {
+        Grace {
+            known: Some(known),
+            shortest: AtomicU64::new(u64::MAX),
         }
+    }
+
+    /// From now on as is usual, or as is needed for calls that came so late.
+    pub(super) fn settle(&mut self, late: Option<Duration>) {
+        self.known = late.map(|late| late * SAFETY);
     }
 
     /// A scenario took so long without faults.
     pub(super) fn learn(&self, took: Duration) {
-        if let Grace::Usual(shortest) = self {
-            let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
-            shortest.fetch_min(took, Ordering::Relaxed);
-        }
+        let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        self.shortest.fetch_min(took, Ordering::Relaxed);
+    }
+
+    /// Whether it is but a precaution, and short: nothing is known to come late,
+    /// and scenarios are so short that it counts.
+    pub(super) fn is_precaution(&self) -> bool {
+        self.known.is_none() && self.usual() < USUAL
     }
 
     pub(super) fn get(&self) -> Duration {
-        match self {
-            Grace::Known(known) => *known,
-            Grace::Usual(shortest) => {
-                let took = Duration::from_nanos(shortest.load(Ordering::Relaxed));
-                (took / SHARE).clamp(LEAST, USUAL)
-            }
-        }
+        self.known.unwrap_or_else(|| self.usual())
+    }
+
+    fn usual(&self) -> Duration {
+        let took = Duration::from_nanos(self.shortest.load(Ordering::Relaxed));
+        (took / SHARE).clamp(LEAST, USUAL)
     }
 }
 
@@ -63,18 +71,23 @@ mod tests {
 
     #[test]
     fn the_usual_grace_follows_the_scenario_within_bounds() {
-        let usual = Grace::of(None);
+        let mut usual = Grace::set(Duration::ZERO);
+        usual.settle(None);
         assert_eq!(usual.get(), USUAL);
+        assert!(!usual.is_precaution());
         for (took, grace) in [(10_000, 1_000), (12_000, 1_000), (800, 80), (20, 50)] {
             usual.learn(Duration::from_micros(took));
             assert_eq!(usual.get(), Duration::from_micros(grace), "{took}");
+            assert!(usual.is_precaution());
         }
     }
 
     #[test]
     fn what_came_late_is_waited_for_three_times_as_long() {
-        let late = Grace::of(Some(Duration::from_millis(30)));
+        let mut late = Grace::set(Duration::ZERO);
+        late.settle(Some(Duration::from_millis(30)));
         late.learn(Duration::from_micros(1));
         assert_eq!(late.get(), Duration::from_millis(90));
+        assert!(!late.is_precaution());
     }
 }

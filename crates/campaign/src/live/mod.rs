@@ -23,6 +23,7 @@ mod steps;
 mod survey;
 mod teardown;
 pub mod template;
+mod turns;
 mod wiring;
 
 use std::collections::BTreeMap;
@@ -46,6 +47,7 @@ use self::services::{Failure, Services};
 use self::spec::{ScenarioKind, ScenarioSpec, Session, SystemSpec};
 use self::steps::Steps;
 use self::teardown::Teardown;
+use self::turns::{Turn, Turns};
 use self::wiring::Wiring;
 use crate::{BrokenWorld, World};
 
@@ -139,6 +141,8 @@ pub struct LiveWorld {
     registry: Arc<Registry>,
     awake: Awake,
     grace: Grace,
+    /// Where the next scenario may run while an execution is waited for.
+    turns: Option<Turns>,
     options: LiveOptions,
     timeout: Duration,
     cleaned_up: Vec<CleanedUp>,
@@ -202,7 +206,8 @@ impl LiveWorld {
                 _ => Duration::ZERO,
             }),
             timeout: scenario.timeout,
-            grace: Grace::Known(options.grace),
+            grace: Grace::set(options.grace),
+            turns: overlaps(&system, &scenario, &options).then(Turns::default),
             options,
             cleaned_up,
         })
@@ -271,13 +276,14 @@ impl LiveWorld {
         keep: Keep,
         how: How,
     ) -> Result<(Observed, Recorded), BrokenWorld> {
-        self.check_worker(worker)?;
+        let worker = self.check_worker(worker)?;
+        let mut turn = self.turn().await;
         self.services.revive(&self.wiring).await?;
         self.reset.run().await?;
         let marks = self.services.marks();
         let begun = self.begin(worker, faultload, identity, keep, how.solo)?;
         let said = Arc::new(Log::new(OUTPUT));
-        let (word, recorded, took) = self.play(worker, &begun, &said, how.grace).await?;
+        let (word, recorded, took) = self.play(worker, &begun, &said, how, &mut turn).await?;
         if word.is_err() && recorded.details.iter().any(|it| is_down(it.organic)) {
             self.services.check_running().await?;
         }
@@ -330,7 +336,8 @@ impl LiveWorld {
         worker: u32,
         begun: &Begun<'_>,
         said: &Arc<Log>,
-        grace: Duration,
+        how: How,
+        turn: &mut Option<Turn<'_>>,
     ) -> Result<(Result<(), String>, Recorded, Duration), BrokenWorld> {
         let about = About {
             worker,
@@ -351,9 +358,13 @@ impl LiveWorld {
         // A stuck scenario is left waiting until its record is taken, which
         // then shows the call it waits for, not how the call was dropped.
         let (grace, patience) = match word {
-            Ok(_) => (grace, self.options.patience),
+            Ok(_) => (how.grace, self.options.patience),
             Err(_) => (Duration::ZERO, Duration::ZERO),
         };
+        if let (Some(turn), Ok(Ok(()))) = (turn, &word) {
+            self.registry.leave(begun.id);
+            turn.let_next().await;
+        }
         self.stay_awake_for(begun.id, grace).await;
         let recorded = self.registry.collect_within(begun.id, grace, patience);
         let recorded = recorded.await.map_err(|_| {
@@ -388,20 +399,29 @@ impl LiveWorld {
         (!text.is_empty()).then_some(text)
     }
 
-    fn check_worker(&self, worker: u32) -> Result<(), BrokenWorld> {
+    /// The worker that does it: what is handed over ahead is the last one's.
+    fn check_worker(&self, worker: u32) -> Result<u32, BrokenWorld> {
         let workers = self.options.workers;
-        match worker < workers {
-            true => Ok(()),
+        match worker < workers + self.ahead() {
+            true => Ok(worker.min(workers - 1)),
             false => Err(broken(format!(
                 "there is no worker {worker}: there are {workers}, from 0"
             ))),
         }
+    }
+
+    async fn turn(&self) -> Option<Turn<'_>> {
+        Some(self.turns.as_ref()?.next().await)
     }
 }
 
 impl World for LiveWorld {
     fn workers(&self) -> u32 {
         self.options.workers
+    }
+
+    fn ahead(&self) -> u32 {
+        u32::from(self.turns.is_some() && self.grace.is_precaution())
     }
 
     async fn run(
@@ -485,6 +505,14 @@ fn check(options: &LiveOptions) -> Result<(), BrokenWorld> {
         .hint("use `--jobs 1`")),
         _ => Ok(()),
     }
+}
+
+/// Whether a scenario may run while the execution before it is waited for: if
+/// it is ours to begin, if calls that come late say whose they are, and if no
+/// state must be as it was.
+fn overlaps(system: &SystemSpec, scenario: &ScenarioSpec, options: &LiveOptions) -> bool {
+    let ours = matches!(scenario.kind, ScenarioKind::Requests(_));
+    ours && options.workers == 1 && !options.solo && system.reset.is_empty()
 }
 
 /// Binds the proxies and starts the services, again with other ports where
