@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use murphy_campaign::store::{CampaignId, CampaignState, Fingerprint, Store, StoreError};
 use murphy_campaign::{Event, Sink};
-use murphy_model::{Certificate, Faultload, Identity, PathTemplates};
+use murphy_model::{Certificate, Faultload, Identity, Incomplete, PathTemplates};
 use support::{Directory, certificate, end, ended, execution, finding, head, later};
 
 fn identity() -> Identity {
@@ -256,6 +256,39 @@ fn writer_cpu_time() -> Option<Duration> {
     };
     let writers = tasks.flatten().map(|task| task.path()).filter(named);
     writers.filter_map(nanos).max().map(Duration::from_nanos)
+}
+
+#[test]
+fn a_campaign_that_was_stopped_has_a_result_and_can_go_on() {
+    let directory = Directory::new();
+    let store = Store::open(&directory.state()).unwrap();
+    let same = Fingerprint::of(["f"]);
+    let mut recorder = store.begin(&head("checkout", "f")).unwrap();
+    let campaign = recorder.campaign().clone();
+    recorder.note(&ended(1, execution(1, 4)));
+    recorder.note(&Event::Ended {
+        certificate: Box::new(Certificate {
+            incomplete: Some(Incomplete::Stopped { waiting: 3 }),
+            ..certificate()
+        }),
+        findings: vec![finding("M-aa0001")],
+        took: Duration::from_millis(1500),
+    });
+    drop(recorder);
+    let state = || store.campaign(&campaign).unwrap().state;
+    assert_eq!(state(), CampaignState::Stopped);
+    assert!(state().has_result());
+    assert_eq!(store.findings(&campaign).unwrap().len(), 1);
+    assert_eq!(store.unfinished(&same).unwrap().as_ref(), Some(&campaign));
+
+    let mut recorder = store.resume(&campaign).unwrap();
+    assert_eq!(state(), CampaignState::UnderWay);
+    assert_eq!(store.executions(&campaign).unwrap().len(), 1);
+    recorder.note(&end(&["M-aa0001", "M-aa0002"]));
+    drop(recorder);
+    assert_eq!(state(), CampaignState::Ended);
+    assert_eq!(store.findings(&campaign).unwrap().len(), 2);
+    assert_eq!(store.unfinished(&same).unwrap(), None);
 }
 
 /// No bound is asserted: what it takes depends on the machine. Shown with

@@ -81,7 +81,17 @@ fn one_ctrl_c() {
     assert_eq!(result["incomplete"], "stopped");
     assert!(result["explored"].as_u64().unwrap() > 3);
     assert!(done.stderr.contains("the running cases are finished first"));
+    assert!(done.stderr.contains("`--resume` with the same arguments"));
     project.check_nothing_is_left();
+    // There is a result, and it can be gone on with all the same.
+    let events = "--report=events=events.ndjson";
+    let resumed = ["run", "--format", "json", events, "--resume"];
+    let resumed = project.run(&resumed).exited(1).result();
+    let undisturbed = project.run(&RUN).exited(1).result();
+    assert_eq!(resumed, undisturbed);
+    let events = fs::read_to_string(project.directory.join("events.ndjson")).unwrap();
+    let run_now = events.matches("\"stored\":false").count() as u64;
+    assert!(run_now < resumed["explored"].as_u64().unwrap() - 3);
 }
 
 fn two_ctrl_c() {

@@ -134,7 +134,8 @@ impl Store {
         Ok(self.recorder(name, key, Vec::new()))
     }
 
-    /// Goes on recording a campaign whose process is gone.
+    /// Goes on recording a campaign whose process is gone. The result of one
+    /// that was stopped is taken back.
     pub fn resume(&self, campaign: &CampaignId) -> Result<Recorder, StoreError> {
         let key = self.key(campaign)?;
         if self.entry(key)?.state == CampaignState::Ended {
@@ -145,6 +146,7 @@ impl Store {
             let owner = past::owner(change, key)?.filter(Owner::lives);
             if owner.is_none() {
                 own(change, key, &Owner::this())?;
+                take_back_result(change, key)?;
             }
             Ok(owner)
         })?;
@@ -210,6 +212,13 @@ impl Drop for Store {
     fn drop(&mut self) {
         self.flush();
     }
+}
+
+fn take_back_result(connection: &Connection, key: Key) -> rusqlite::Result<()> {
+    let sql = "UPDATE campaign SET certificate = NULL, took_ns = NULL WHERE id = ?";
+    connection.execute(sql, [key])?;
+    connection.execute("DELETE FROM finding WHERE campaign = ?", [key])?;
+    Ok(())
 }
 
 fn find(connection: &Connection, campaign: &CampaignId) -> rusqlite::Result<Option<Key>> {

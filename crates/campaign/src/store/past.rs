@@ -43,8 +43,18 @@ pub enum CampaignState {
     UnderWay,
     /// Its process is gone before the end: it can be resumed.
     Interrupted,
+    /// It was stopped while there was more to try: it has a result, and can be
+    /// resumed.
+    Stopped,
     /// It came to its end.
     Ended,
+}
+
+impl CampaignState {
+    /// Whether there is a result.
+    pub fn has_result(self) -> bool {
+        matches!(self, CampaignState::Stopped | CampaignState::Ended)
+    }
 }
 
 /// A finding with the campaign that found it.
@@ -89,19 +99,19 @@ impl Store {
         })
     }
 
-    /// The latest campaign with this fingerprint that did not end and whose
-    /// process is gone.
+    /// The latest campaign with this fingerprint that was broken off or
+    /// stopped, if none has come to its end since.
     pub fn unfinished(&self, fingerprint: &Fingerprint) -> Result<Option<CampaignId>, StoreError> {
-        let sql = format!(
-            "{ENTRY} WHERE fingerprint = ? AND certificate IS NULL ORDER BY campaign.id DESC"
-        );
-        let candidates: Vec<CampaignEntry> = self.ask(|connection| {
+        let sql = format!("{ENTRY} WHERE fingerprint = ? ORDER BY campaign.id DESC");
+        let alike: Vec<CampaignEntry> = self.ask(|connection| {
             let mut all = connection.prepare(&sql)?;
             all.query_map([fingerprint.as_str()], entry)?.collect()
         })?;
-        let interrupted = |entry: &CampaignEntry| entry.state == CampaignState::Interrupted;
-        let mut candidates = candidates.into_iter();
-        Ok(candidates.find(interrupted).map(|entry| entry.campaign))
+        let mut since = alike
+            .into_iter()
+            .take_while(|entry| entry.state != CampaignState::Ended);
+        let unfinished = since.find(|entry| entry.state != CampaignState::UnderWay);
+        Ok(unfinished.map(|entry| entry.campaign))
     }
 
     /// The campaign with this name.
@@ -292,7 +302,8 @@ const ENTRY: &str = "
 SELECT name, scenario, strategy, modes, seed, settings, begun_ms,
        took_ns, certificate IS NOT NULL,
        (SELECT count(*) FROM finding WHERE finding.campaign = campaign.id),
-       owner_pid, owner_started, owner_boot
+       owner_pid, owner_started, owner_boot,
+       coalesce(json_extract(certificate, '$.incomplete.why') = 'stopped', 0)
 FROM campaign";
 
 fn entry(row: &Row<'_>) -> rusqlite::Result<CampaignEntry> {
@@ -301,6 +312,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<CampaignEntry> {
     let begun = Duration::from_millis(row.get::<_, i64>(6)? as u64);
     let took: Option<i64> = row.get(7)?;
     let state = match (row.get(8)?, owner_at(row, 10)?) {
+        (true, _) if row.get(13)? => CampaignState::Stopped,
         (true, _) => CampaignState::Ended,
         (false, Some(owner)) if owner.lives() => CampaignState::UnderWay,
         (false, _) => CampaignState::Interrupted,

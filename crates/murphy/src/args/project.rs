@@ -27,7 +27,7 @@ Examples:
   murphy run                              all scenarios of murphy.toml
   murphy run -- pytest -q tests           any test, with the services of murphy.toml
   murphy run --jobs 8 --max-faults 2 --report junit=murphy.xml
-  murphy run --resume                     go on after a crash
+  murphy run --resume                     go on after a crash, Ctrl-C or --max-time
   murphy run --since-last                 only what a change can have affected";
 
 #[derive(Args, Debug)]
@@ -42,7 +42,7 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) campaign: CampaignArgs,
 
-    /// Go on with the last campaign if it was killed: what it finished is not run again.
+    /// Go on with the last campaign if it was killed or stopped: what it finished is not run again.
     #[arg(long, help_heading = super::SEARCH)]
     pub(crate) resume: bool,
 

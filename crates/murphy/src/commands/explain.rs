@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use murphy_campaign::live::spec::ScenarioSpec;
-use murphy_campaign::store::{CampaignEntry, CampaignState, Store};
+use murphy_campaign::store::{CampaignEntry, Store};
 use murphy_campaign::{Memory, Searcher, Settings as Campaign, retrace};
 use murphy_model::{Faultload, Frame, Point, Target, Verdict, nearest};
 use murphy_report::{Explained, Fate, Meaning, json, terminal};
@@ -123,7 +123,7 @@ fn last(
 ) -> Result<Option<CampaignEntry>, Error> {
     let is_meant = |entry: &CampaignEntry| {
         entry.scenario == scenario.name
-            && entry.state == CampaignState::Ended
+            && entry.state.has_result()
             && (args.command.is_empty() || kept::asked(&entry.settings).test == args.command)
     };
     Ok(store.campaigns()?.into_iter().find(is_meant))

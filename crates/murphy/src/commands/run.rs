@@ -6,7 +6,7 @@ use murphy::replays::System;
 use murphy_campaign::live::spec::ScenarioSpec;
 use murphy_campaign::since::{self, Past, Versions};
 use murphy_campaign::{Memory, Ndjson, Outcome, Settings as Campaign, Sink, World};
-use murphy_model::Observed;
+use murphy_model::{Incomplete, Observed};
 use murphy_report::redact;
 use murphy_report::shell::quoted;
 
@@ -101,6 +101,12 @@ fn one(run: &Run<'_>, scenario: &ScenarioSpec) -> Result<u8, Error> {
     let code = report(run, scenario, &campaign, &outcome, solo, &reports)?;
     if !outcome.findings.is_empty() {
         say_where_logs_are(&project.state().join("run").join(kept.name()).join("logs"));
+    }
+    if matches!(
+        outcome.certificate.incomplete,
+        Some(Incomplete::Stopped { .. })
+    ) {
+        output::say("note: `--resume` with the same arguments goes on where this one was stopped");
     }
     Ok(match interrupted {
         true => runtime::code_of_signal(),

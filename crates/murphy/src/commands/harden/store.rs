@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use murphy_campaign::codec::KeptFinding;
-use murphy_campaign::store::{CampaignEntry, CampaignState, Store};
+use murphy_campaign::store::{CampaignEntry, Store};
 
 use super::found::{Found, Kept};
 use crate::config::{Config, TYPED};
@@ -40,7 +40,7 @@ fn newest(newest_first: Vec<CampaignEntry>) -> Vec<CampaignEntry> {
     let mut seen = BTreeSet::new();
     let ended = newest_first
         .into_iter()
-        .filter(|entry| entry.state == CampaignState::Ended);
+        .filter(|entry| entry.state.has_result());
     ended
         .filter(|entry| seen.insert(entry.scenario.clone()))
         .collect()
