@@ -131,6 +131,7 @@ impl Campaign {
             listen: listens.get(name).copied(),
             proxied: true,
             health: Health::default(),
+            place: None,
         };
         let system = SystemSpec {
             services: services.addresses().map(service).collect(),

@@ -342,7 +342,10 @@ impl<'r, W: World> Run<'r, W> {
         if result.agreed < result.sampled {
             certificate.incomplete.get_or_insert(Incomplete::Audit);
         }
-        certificate.audit = Some(result);
+        // Nothing is said of an audit for which there was no time at all.
+        if result.sampled > 0 || !until.is_over() {
+            certificate.audit = Some(result);
+        }
         Ok(certificate)
     }
 

@@ -13,8 +13,10 @@ use murphy_registry::Recorded;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct BrokenWorld {
-    /// What is wrong, in one line and with the place.
+    /// What is wrong, in one line.
     pub message: String,
+    /// Where the part concerned is described, such as `murphy.toml:3`.
+    pub place: Option<String>,
     /// The way out.
     pub hint: Option<String>,
     /// What the parts concerned last printed, to be shown below.

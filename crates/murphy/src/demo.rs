@@ -113,6 +113,7 @@ impl World for OnSockets {
 fn broken(error: &StageError) -> BrokenWorld {
     BrokenWorld {
         message: error.to_string(),
+        place: None,
         hint: None,
         logs: Vec::new(),
     }

@@ -125,6 +125,9 @@ fn quoted_line(line: &str) -> String {
 
 fn broken_text(broken: &BrokenWorld) -> String {
     let mut text = broken.message.clone();
+    if let Some(place) = &broken.place {
+        text += &format!("\n --> {place}");
+    }
     for (name, log) in &broken.logs {
         text += &format!("\n  -- the last lines of {name}:");
         for line in log.lines() {

@@ -230,6 +230,7 @@ mod tests {
             listen: None,
             proxied: true,
             health: Health::default(),
+            place: None,
         };
         let system = SystemSpec {
             services: vec![cart],

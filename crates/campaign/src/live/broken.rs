@@ -6,6 +6,7 @@ use crate::BrokenWorld;
 pub(super) fn broken(message: impl Into<String>) -> BrokenWorld {
     BrokenWorld {
         message: message.into(),
+        place: None,
         hint: None,
         logs: Vec::new(),
     }
@@ -13,6 +14,9 @@ pub(super) fn broken(message: impl Into<String>) -> BrokenWorld {
 
 /// Ways to say more.
 pub(super) trait More {
+    /// With where the part concerned is described, if it is known.
+    fn at(self, place: &Option<String>) -> Self;
+
     /// With a way out.
     fn hint(self, hint: impl Into<String>) -> Self;
 
@@ -21,6 +25,11 @@ pub(super) trait More {
 }
 
 impl More for BrokenWorld {
+    fn at(mut self, place: &Option<String>) -> Self {
+        self.place.clone_from(place);
+        self
+    }
+
     fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self

@@ -56,6 +56,7 @@ struct Running {
     name: String,
     upstream: Place,
     health: Health,
+    place: Option<String>,
 }
 
 /// A service that Murphy starts.
@@ -64,6 +65,7 @@ struct Managed {
     spec: ManagedSpec,
     port: Port,
     health: Health,
+    place: Option<String>,
     log: Arc<Log>,
     process: AsyncMutex<Option<Process>>,
 }
@@ -213,7 +215,9 @@ impl Services {
         };
         let process = Process::start(&start, service.log.clone());
         let process = process.map_err(|error| {
-            broken(format!("service `{name}` cannot be started: {error}")).hint(error.hint())
+            broken(format!("service `{name}` cannot be started: {error}"))
+                .at(&service.place)
+                .hint(error.hint())
         })?;
         let noted = self.ledger().add(name, process.group(), &command);
         noted.map_err(|error| broken(error.to_string()))?;
@@ -283,27 +287,37 @@ impl Running {
         let name = service.name.clone();
         let place = Place::parse(upstream).ok_or_else(|| {
             broken(format!("service `{name}`: `{upstream}` is no address"))
+                .at(&service.place)
                 .hint("write `host:port`, as in `127.0.0.1:5001`")
         })?;
         Ok(Running {
             name,
             upstream: place,
             health: service.health.clone(),
+            place: service.place.clone(),
         })
     }
 
     async fn check(&self) -> Result<(), BrokenWorld> {
-        let Running { name, health, .. } = self;
+        let Running {
+            name,
+            health,
+            place,
+            ..
+        } = self;
         let address = self.upstream.address();
         if !health::is_up(&address, None).await {
             let message = format!("service `{name}` is down: nothing listens on {address}");
-            return Err(broken(message).hint("start it, or let Murphy start it with `command = …`"));
+            return Err(broken(message)
+                .at(place)
+                .hint("start it, or let Murphy start it with `command = …`"));
         }
         match &health.path {
             Some(path) if !health::wait(&address, health).await => Err(broken(format!(
                 "service `{name}` is not healthy: http://{address}{path} did not answer 2xx or 3xx within {:?}",
                 health.within
             ))
+            .at(place)
             .hint("look at its log, or correct the path of its health check")),
             _ => Ok(()),
         }
@@ -317,6 +331,7 @@ impl Managed {
             Some(number) => Port::fixed(number),
             None => Port::free().map_err(|error| {
                 broken(format!("service `{name}`: no free port to be had: {error}"))
+                    .at(&service.place)
             })?,
         };
         let path: PathBuf = logs.join(format!("{}.log", file_name(name)));
@@ -328,6 +343,7 @@ impl Managed {
             spec: spec.clone(),
             port,
             health: service.health.clone(),
+            place: service.place.clone(),
             log: Arc::new(log?),
             process: AsyncMutex::new(None),
         })
@@ -347,7 +363,7 @@ impl Managed {
 
     fn fill(&self, text: &str, places: &Places) -> Result<String, BrokenWorld> {
         let filled = expand(text, places, Some(self.port.number()));
-        filled.map_err(|error| broken(format!("service `{}`: {error}", self.name)))
+        filled.map_err(|error| broken(format!("service `{}`: {error}", self.name)).at(&self.place))
     }
 
     /// How it ended; `None` while it runs or is being started again.
@@ -358,7 +374,7 @@ impl Managed {
 
     fn port_taken(&self) -> BrokenWorld {
         let (name, address) = (&self.name, self.port.address());
-        broken(format!("service `{name}` cannot be started: {address} is taken already")).hint(
+        broken(format!("service `{name}` cannot be started: {address} is taken already")).at(&self.place).hint(
             "stop what listens there (another copy of the service?), or let the service take its port from `{port}` or `PORT`",
         )
     }
@@ -368,6 +384,7 @@ impl Managed {
         let command = self.spec.command.iter().map(|word| quoted(word));
         let command = command.collect::<Vec<_>>().join(" ");
         broken(message)
+            .at(&self.place)
             .hint(format!("try it by hand: `{command}`"))
             .printed(&self.name, self.log.tail(LINES_SHOWN))
     }
@@ -379,6 +396,7 @@ impl Managed {
             None => format!("nothing listens on {address}"),
         };
         broken(format!("service `{name}` did not come up within {within:?}: {what}"))
+            .at(&self.place)
             .hint("it is told its port as `{port}` and as `PORT`; if it only starts slowly, give it more time")
             .printed(name, self.log.tail(LINES_SHOWN))
     }

@@ -45,6 +45,8 @@ pub struct ServiceSpec {
     pub proxied: bool,
     /// How to tell that it is up.
     pub health: Health,
+    /// Where it is described, such as `murphy.toml:3`, for messages.
+    pub place: Option<String>,
 }
 
 /// Where a service comes from.

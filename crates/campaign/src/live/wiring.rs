@@ -67,7 +67,10 @@ impl Wiring {
         let listeners = doors.iter().map(|(_, listener)| listener.clone());
         let proxy = Proxy::start(listeners.collect(), registry, settings);
         let proxy = proxy.map_err(|error| {
-            broken(error.to_string()).hint("change `listen` of this service, or stop what uses it")
+            let service = system.services.iter().find(|it| it.name == error.service);
+            broken(error.to_string())
+                .at(&service.and_then(|service| service.place.clone()))
+                .hint("change `listen` of this service, or stop what uses it")
         })?;
         let mut wiring = Wiring {
             common: direct.clone(),
@@ -203,6 +206,7 @@ mod tests {
             listen: listen.then(|| "127.0.0.1:5000".parse().unwrap()),
             proxied: true,
             health: Health::default(),
+            place: None,
         }
     }
 

@@ -218,6 +218,7 @@ pub(crate) fn managed(name: &str, role: &str, environment: &[(&str, &str)]) -> S
             path: None,
             within: Duration::from_secs(20),
         },
+        place: None,
     }
 }
 

@@ -66,6 +66,12 @@ impl File {
         self.path.parent().unwrap_or(Path::new("."))
     }
 
+    /// The line at which `span` begins.
+    pub(super) fn place(&self, span: &Span) -> String {
+        let before = self.text.get(..span.start).unwrap_or(&self.text);
+        format!("{}:{}", self.shown, before.matches('\n').count() + 1)
+    }
+
     /// An error about the bytes at `span`.
     pub(crate) fn refusal(
         &self,

@@ -38,6 +38,7 @@ fn a_few_lines_are_enough_and_the_rest_is_usual() {
             listen,
             proxied,
             health,
+            place,
         },
     ] = &*config.system.services
     else {
@@ -46,6 +47,7 @@ fn a_few_lines_are_enough_and_the_rest_is_usual() {
     assert!(matches!(source, Source::Running { upstream } if upstream == "127.0.0.1:5001"));
     assert_eq!((name.as_str(), *listen, *proxied), ("cart", None, true));
     assert_eq!(health.within, Health::default().within);
+    assert_eq!(place.as_deref(), Some("murphy.toml:1"));
     assert_eq!(config.search.references, REFERENCES);
     assert_eq!(config.store.directory, Path::new(STORE));
     assert!(config.scenarios.is_empty() && config.modes.usual.is_none());

@@ -107,6 +107,7 @@ impl Managed {
             listen: None,
             proxied: true,
             health: self.health,
+            place: None,
         }
     }
 }
@@ -124,6 +125,7 @@ pub(super) fn running(
         listen,
         proxied: true,
         health: Health::default(),
+        place: None,
     }
 }
 

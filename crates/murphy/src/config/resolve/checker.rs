@@ -52,6 +52,11 @@ impl<'f> Checker<'f> {
         self.problems.into_iter().map(|(_, usage)| usage).collect()
     }
 
+    /// Where something stands, in a few characters.
+    pub(super) fn place(&self, span: &Span) -> String {
+        self.file.place(span)
+    }
+
     pub(super) fn services(&self) -> &[String] {
         &self.services
     }

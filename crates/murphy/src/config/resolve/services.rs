@@ -82,6 +82,7 @@ fn one(checker: &mut Checker<'_>, name: &Text, mut raw: Service) -> Option<Servi
         listen,
         proxied,
         health,
+        place: Some(checker.place(&name.span)),
     })
 }
 

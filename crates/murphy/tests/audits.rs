@@ -1,0 +1,178 @@
+//! An audit is part of its campaign: it uses all jobs, stops with it, and what
+//! it finds wrong is held against the system.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::time::Duration;
+
+use murphy::campaign::{
+    BrokenWorld, Event, IdentityChoice, Memory, Outcome, Settings, Sink, Stopper, StrategyKind,
+    World, run,
+};
+use murphy::demo::Simulated;
+use murphy_corpus::{FaultSet, Simulator, find};
+use murphy_model::{Faultload, Identity, Incomplete, Observed, Verdict};
+use murphy_registry::Recorded;
+use murphy_search::{Modes, Options};
+
+/// What the search runs; everything after that is the audit.
+const EXPLORED: usize = 192;
+
+const SAMPLE: usize = 40;
+
+/// Mailchimp in memory, watched; each execution of the audit takes a while.
+struct Watched {
+    simulated: Simulated,
+    begun: AtomicUsize,
+    under_way: AtomicUsize,
+    most_at_once: AtomicUsize,
+    /// How long an execution of the audit takes.
+    takes: Duration,
+    /// Whether executions of the audit go as if nothing had been made to fail,
+    /// and fail all the same.
+    lies: bool,
+    /// By which execution of the audit the campaign is told to stop.
+    stop_at: Option<usize>,
+    stopper: Stopper,
+}
+
+impl Watched {
+    fn new() -> Self {
+        let app = find("mailchimp").unwrap();
+        let settings = app.settings([]).unwrap();
+        Watched {
+            simulated: Simulated::new(Simulator::new(app, settings)),
+            begun: AtomicUsize::new(0),
+            under_way: AtomicUsize::new(0),
+            most_at_once: AtomicUsize::new(0),
+            takes: Duration::from_millis(5),
+            lies: false,
+            stop_at: None,
+            stopper: Stopper::new(),
+        }
+    }
+}
+
+impl World for Watched {
+    fn workers(&self) -> u32 {
+        8
+    }
+
+    async fn run(
+        &self,
+        worker: u32,
+        faultload: &Faultload,
+        identity: &Arc<Identity>,
+    ) -> Result<Observed, BrokenWorld> {
+        // The reference is run apart.
+        let number = self.begun.fetch_add(1, SeqCst) + 2;
+        if number <= EXPLORED {
+            return self.simulated.run(worker, faultload, identity).await;
+        }
+        let at_once = self.under_way.fetch_add(1, SeqCst) + 1;
+        self.most_at_once.fetch_max(at_once, SeqCst);
+        tokio::time::sleep(self.takes).await;
+        self.under_way.fetch_sub(1, SeqCst);
+        if self.stop_at == Some(number - EXPLORED) {
+            self.stopper.hurry();
+        }
+        if !self.lies {
+            return self.simulated.run(worker, faultload, identity).await;
+        }
+        let (mut observed, _) = self.simulated.reference(identity).await?;
+        observed.execution.faultload = faultload.clone();
+        observed.execution.verdict = Verdict::Failed {
+            why: "only in the audit".to_owned(),
+        };
+        Ok(observed)
+    }
+
+    async fn reference(
+        &self,
+        identity: &Arc<Identity>,
+    ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
+        self.simulated.reference(identity).await
+    }
+}
+
+struct Nobody;
+
+impl Sink for Nobody {
+    fn note(&mut self, _: &Event) {}
+}
+
+async fn audited(world: &Watched, jobs: u32, max_time: Option<Duration>) -> Outcome {
+    let app = find("mailchimp").unwrap();
+    let system = (app.build)(&app.settings([]).unwrap());
+    let modes = FaultSet::http_errors().by_service(&system);
+    let settings = Settings {
+        scenario: "mailchimp".to_owned(),
+        strategy: StrategyKind::Tree,
+        options: Options::new(Modes::ByService(modes)),
+        modes: Vec::new(),
+        seed: 7,
+        jobs,
+        max_time,
+        audit: Some(SAMPLE),
+        references: 1,
+        identity: IdentityChoice::Given(system.identity.clone()),
+        oracles: murphy_oracle::Settings::default(),
+    };
+    let (memory, stopping, mut nobody) = (Memory::default(), world.stopper.stopping(), Nobody);
+    let done = run(world, &settings, memory, &mut nobody, stopping);
+    let outcome = done.await.unwrap_or_else(|failed| panic!("{failed:?}"));
+    assert_eq!(outcome.certificate.explored, EXPLORED);
+    outcome
+}
+
+fn sampled(outcome: &Outcome) -> usize {
+    outcome.certificate.audit.as_ref().unwrap().sampled
+}
+
+#[tokio::test]
+async fn an_audit_uses_all_jobs_and_says_the_same_with_any_number() {
+    let (alone, together) = (Watched::new(), Watched::new());
+    let one = audited(&alone, 1, None).await;
+    let four = audited(&together, 4, None).await;
+    assert_eq!(alone.most_at_once.load(SeqCst), 1);
+    assert_eq!(together.most_at_once.load(SeqCst), 4);
+    assert_eq!((sampled(&one), sampled(&four)), (SAMPLE, SAMPLE));
+    assert_eq!(one.certificate.audit, four.certificate.audit);
+    assert_eq!(one.certificate.incomplete, None);
+}
+
+#[tokio::test]
+async fn an_audit_stops_when_its_campaign_is_told_to() {
+    let world = Watched {
+        stop_at: Some(5),
+        ..Watched::new()
+    };
+    assert_eq!(sampled(&audited(&world, 1, None).await), 5);
+}
+
+#[tokio::test]
+async fn an_audit_ends_when_the_time_is_up() {
+    let world = Watched {
+        takes: Duration::from_millis(100),
+        ..Watched::new()
+    };
+    // Far more than the search takes, far less than the whole sample.
+    let most = Duration::from_millis(1500);
+    assert!(sampled(&audited(&world, 1, Some(most)).await) <= 15);
+}
+
+#[tokio::test]
+async fn what_an_audit_finds_is_a_finding() {
+    let world = Watched {
+        lies: true,
+        ..Watched::new()
+    };
+    let outcome = audited(&world, 4, None).await;
+    let audit = outcome.certificate.audit.as_ref().unwrap();
+    assert_eq!(audit.sampled, SAMPLE);
+    // Half of them cannot strike, so that nothing happens is as predicted.
+    assert!(audit.agreed < SAMPLE, "{audit:?}");
+    assert_eq!(outcome.certificate.incomplete, Some(Incomplete::Audit));
+    let mut said = outcome.findings.iter().map(|finding| &finding.summary);
+    assert!(said.any(|said| said.contains("only in the audit")));
+}
