@@ -261,11 +261,12 @@ impl Project {
     pub(crate) fn versions(&self, own: &[PathBuf]) -> murphy_campaign::since::Versions {
         let services = self.config.system.services.iter();
         let version = |service: &ServiceSpec| {
-            let digest = match &service.source {
-                Source::Managed(managed) => crate::versions::of(managed, own),
-                Source::Running { .. } => return None,
+            let told = self.config.versions.get(&service.name).map(String::as_str);
+            let version = match &service.source {
+                Source::Managed(managed) => crate::versions::of(managed, told, own),
+                Source::Running { .. } => told?.to_owned(),
             };
-            Some((service.name.clone(), digest))
+            Some((service.name.clone(), version))
         };
         services.filter_map(version).collect()
     }

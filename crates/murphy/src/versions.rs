@@ -31,9 +31,10 @@ const LARGEST: u64 = 1 << 20;
 /// More files than this are not one service's source.
 const MOST: usize = 20_000;
 
-/// The version of a service that Murphy starts. Files that Murphy itself
-/// writes (`own`) are none of the service's, wherever they are.
-pub(crate) fn of(service: &ManagedSpec, own: &[PathBuf]) -> String {
+/// The version of a service that Murphy starts: how it is started, and what it
+/// is `told` to be or else its files. Files that Murphy itself writes (`own`)
+/// are none of the service's, wherever they are.
+pub(crate) fn of(service: &ManagedSpec, told: Option<&str>, own: &[PathBuf]) -> String {
     let mut hasher = blake3::Hasher::new();
     for word in &service.command {
         take(&mut hasher, word.as_bytes());
@@ -43,7 +44,10 @@ pub(crate) fn of(service: &ManagedSpec, own: &[PathBuf]) -> String {
         take(&mut hasher, value.as_bytes());
     }
     let is_own = Within::new(own);
-    take_files(&mut hasher, &service.directory, &|file| !is_own.has(file));
+    match told {
+        Some(version) => take(&mut hasher, version.as_bytes()),
+        None => take_files(&mut hasher, &service.directory, &|file| !is_own.has(file)),
+    }
     short(&hasher)
 }
 
@@ -196,16 +200,20 @@ mod tests {
             stop_within: Duration::ZERO,
         };
         let own = [directory.join("events.ndjson")];
-        let empty = of(&service, &own);
+        let empty = of(&service, None, &own);
         fs::write(&own[0], "{}").unwrap();
         fs::create_dir_all(directory.join(".murphy")).unwrap();
         fs::write(directory.join(".murphy/store.db"), "rows").unwrap();
-        assert_eq!(of(&service, &own), empty);
+        assert_eq!(of(&service, None, &own), empty);
         fs::write(directory.join("app.py"), "print()").unwrap();
-        let one = of(&service, &own);
+        let one = of(&service, None, &own);
         assert_ne!(one, empty);
         fs::write(directory.join("app.py"), "print(1)").unwrap();
-        assert_ne!(of(&service, &own), one);
+        assert_ne!(of(&service, None, &own), one);
+        let told = of(&service, Some("v1"), &own);
+        fs::write(directory.join("app.py"), "print(2)").unwrap();
+        assert_eq!(of(&service, Some("v1"), &own), told);
+        assert_ne!(of(&service, Some("v2"), &own), told);
         fs::remove_dir_all(&directory).unwrap();
     }
 

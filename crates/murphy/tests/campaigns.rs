@@ -14,7 +14,7 @@ use support::{Done, Project, processes_in, runs, signal, wait_until};
 
 fn main() -> ExitCode {
     support::shop::serve_if_asked();
-    let tests: [(&str, fn()); 13] = [
+    let tests: [(&str, fn()); 14] = [
         ("one Ctrl-C finishes what runs and reports", one_ctrl_c),
         ("a second Ctrl-C stops at once", two_ctrl_c),
         ("SIGTERM is told apart", sigterm),
@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         ),
         ("nothing changed, nothing is run again", nothing_changed),
         ("what a changed service took part in is run again", changed),
+        ("a version that is told counts, files then do not", told),
         ("verdicts of another test are not taken", another_test),
         ("known findings do not fail the build", baseline),
         ("a store that cannot be written says so", no_store),
@@ -235,6 +236,27 @@ fn changed() {
     project.write("shop/notes.txt", "another version");
     let again = project.run(&SINCE_LAST).exited(1);
     assert_eq!(again.remembered(), 0, "{}", again.stderr);
+}
+
+fn told() {
+    let project = Project::new();
+    let config = fs::read_to_string(project.directory.join("murphy.toml")).unwrap();
+    let table = "[services.top]\n";
+    assert!(config.contains(table));
+    let version = format!("{table}version = \"${{TOP_IMAGE:-v1}}\"\n");
+    project.write("murphy.toml", &config.replace(table, &version));
+    let first = project.run(&RUN).exited(1).result();
+    project.write("top/notes.txt", "another version");
+    let again = project.run(&SINCE_LAST).exited(1);
+    assert_eq!(again.remembered(), under_faults(&first), "{}", again.stderr);
+    let newer = project.murphy(&SINCE_LAST).env("TOP_IMAGE", "v2").output();
+    let newer = Done::of(newer.unwrap()).exited(1);
+    assert!(
+        newer.stderr.contains("last campaign: top"),
+        "{}",
+        newer.stderr
+    );
+    assert!(newer.remembered() < under_faults(&first));
 }
 
 fn another_test() {

@@ -15,6 +15,7 @@ mod template;
 mod variables;
 mod words;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -55,6 +56,8 @@ pub(crate) struct Config {
     pub(crate) file: File,
     /// The services, and what is done around executions.
     pub(crate) system: SystemSpec,
+    /// The versions of services, where they are told.
+    pub(crate) versions: BTreeMap<String, String>,
     /// The tests, as they are written; maybe none.
     pub(crate) scenarios: Vec<ScenarioSpec>,
     /// How calls fail.

@@ -93,6 +93,8 @@ pub(crate) struct Service {
     pub(crate) start_within: Option<Text>,
     /// How calls to it fail, in place of `search.modes`.
     pub(crate) modes: Option<Modes>,
+    /// Any text that changes when the service does, for `--since-last`: an image's tag, a commit. In place of the files in its directory.
+    pub(crate) version: Option<Text>,
 }
 
 /// A test: exactly one of `command`, `request`, `grpc` and `steps`.

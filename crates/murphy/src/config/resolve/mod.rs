@@ -13,6 +13,8 @@ mod search;
 mod services;
 mod traffic;
 
+use std::collections::BTreeMap;
+
 use murphy_campaign::live::spec::SystemSpec;
 
 use super::Config;
@@ -30,6 +32,7 @@ pub(super) fn resolve(file: File, mut raw: Root) -> Result<Config, Vec<Usage>> {
         return Err(vec![no_service(&file)]);
     }
     let of_services = modes_of_services(&mut raw);
+    let versions = versions_of_services(&mut raw);
     let modes = search::modes(checker, raw.search.modes.take(), of_services, raw.modes);
     let system = SystemSpec {
         services: services::services(checker, raw.services.0),
@@ -53,6 +56,7 @@ pub(super) fn resolve(file: File, mut raw: Root) -> Result<Config, Vec<Usage>> {
     }
     Ok(Config {
         system,
+        versions,
         scenarios,
         modes,
         search,
@@ -73,6 +77,15 @@ fn modes_of_services(raw: &mut Root) -> Vec<(String, Modes)> {
     let modes =
         services.filter_map(|(name, service)| Some((name.value.clone(), service.modes.take()?)));
     modes.collect()
+}
+
+fn versions_of_services(raw: &mut Root) -> BTreeMap<String, String> {
+    let services = raw.services.0.iter_mut();
+    let versions = services.filter_map(|(name, service)| {
+        let version = service.version.take()?;
+        Some((name.value.clone(), version.value))
+    });
+    versions.collect()
 }
 
 fn no_service(file: &File) -> Usage {
