@@ -361,7 +361,9 @@ impl LiveWorld {
             Ok(_) => (how.grace, self.options.patience),
             Err(_) => (Duration::ZERO, Duration::ZERO),
         };
-        if let (Some(turn), Ok(Ok(()))) = (turn, &word) {
+        if self.ahead() > 0
+            && let (Some(turn), Ok(Ok(()))) = (turn, &word)
+        {
             self.registry.leave(begun.id);
             turn.let_next().await;
         }

@@ -4,10 +4,9 @@
 //! are written in short transactions, so that neither the campaign waits for
 //! the disk nor another process for us. Meanwhile the thread sleeps, and is not
 //! woken for every event: a campaign of thousands per second has better use for
-//! the processor. A row is in the file as a whole or
-//! not at all, and never before the points it refers to. After a failure
-//! nothing more is written: the trouble is kept for whoever asks, and the
-//! campaign goes on.
+//! the processor. A row is in the file as a whole or not at all, and never
+//! before the points it refers to. After a failure nothing more is written: the
+//! trouble is kept for whoever asks, and the campaign goes on.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
