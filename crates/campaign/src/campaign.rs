@@ -387,7 +387,7 @@ fn workers(world: &impl World, settings: &Settings) -> u32 {
     let ahead = match settings.strategy {
         StrategyKind::Tree | StrategyKind::Random => world.ahead(),
         // Each execution decides which is the next: one that was begun before
-        // would often turn out needless.
+        // may turn out needless.
         StrategyKind::Lineage(_) => 0,
     };
     settings.jobs.min(world.workers()).max(1) + ahead
