@@ -3,6 +3,9 @@
 //! is a process of its own, as at a user's. Rounds are interleaved, and what is
 //! compared was measured in the same round.
 
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -18,6 +21,7 @@ use murphy_bench::sockets::{Campaign, Declared};
 use murphy_campaign::REFERENCES;
 use murphy_corpus::find;
 use murphy_search::Reduction;
+use tokio::task::JoinSet;
 
 /// Prints what a campaign over sockets costs.
 #[derive(Parser)]
@@ -94,7 +98,8 @@ static SUBJECTS: [Subject; 3] = [
 const OVERHEAD: f64 = 1.3;
 
 /// Eight jobs make at least this many times as many executions as one, where
-/// services leave time for it.
+/// the system allows it: where eight scenarios at once, without Murphy, make
+/// that many times as many as one at a time.
 const SPEED_UP: f64 = 1.6;
 
 /// Netflix, with modes that act alike taken as one.
@@ -104,8 +109,10 @@ const REDUCED: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy)]
 struct Round {
     executions: usize,
-    /// One scenario without Murphy.
+    /// One scenario without Murphy, one at a time.
     bare: Duration,
+    /// The same, eight at once.
+    eight_bare: Duration,
     one_job: Duration,
     /// How much of all processors was in use meanwhile.
     busy: f64,
@@ -119,6 +126,11 @@ impl Round {
 
     fn speed_up(&self) -> f64 {
         self.one_job.as_secs_f64() / self.eight_jobs.as_secs_f64()
+    }
+
+    /// What the system itself makes of eight at once.
+    fn allowed(&self) -> f64 {
+        self.bare.as_secs_f64() / self.eight_bare.as_secs_f64()
     }
 }
 
@@ -140,7 +152,7 @@ fn main() -> Result<()> {
 /// Measures and prints everything; how many bars are missed.
 async fn measure(args: &Args) -> Result<usize> {
     println!(
-        "Medians of {} rounds, {} where services answer at once; x bare: time of the campaign over executions x the scenario alone; busy: the processors, at 1 job.",
+        "Medians of {} rounds, {} where services answer at once; x bare: time of the campaign over executions x the scenario alone; busy: the processors, at 1 job; 8 jobs, 8 bare: throughput of eight at once over one at a time, with Murphy and without.",
         args.rounds,
         rounds_of(args, Duration::ZERO),
     );
@@ -195,7 +207,7 @@ fn heading(work: Duration) {
         false => println!("\nServices that work {work:?} on each request"),
     }
     println!(
-        "  {:<10} {:>10} {:>9} {:>9} {:>7} {:>9} {:>5} {:>7} {:>10} {:>11}",
+        "  {:<10} {:>10} {:>9} {:>9} {:>7} {:>9} {:>5} {:>7} {:>7} {:>10} {:>11}",
         "app",
         "executions",
         "bare",
@@ -204,6 +216,7 @@ fn heading(work: Duration) {
         "per s",
         "busy",
         "8 jobs",
+        "8 bare",
         "Reynard s",
         "Filibuster s"
     );
@@ -214,11 +227,13 @@ async fn rounds(subject: &Subject, work: Duration, count: usize) -> Result<Vec<R
     let mut rounds = Vec::new();
     for _ in 0..count {
         let one = subject.campaign(&mut services, 1, &[]).await?;
-        let bare = subject.bare(&services, one.executions).await?;
+        let bare = subject.bare(&services, one.executions, 1).await?;
+        let eight_bare = subject.bare(&services, one.executions, 8).await?;
         let eight = subject.campaign(&mut services, 8, &[]).await?;
         rounds.push(Round {
             executions: one.executions,
             bare,
+            eight_bare,
             one_job: one.took,
             busy: one.busy,
             eight_jobs: eight.took,
@@ -242,22 +257,28 @@ impl Subject {
         Services::start(app, work).await
     }
 
-    /// One scenario without Murphy, in a row of as many as the campaign had
-    /// executions, but no more than it takes to know. The row begins as a
-    /// campaign does: with a connection to be made.
-    async fn bare(&self, services: &Services, executions: usize) -> Result<Duration> {
-        let runs = executions.min(200);
+    /// What a scenario takes without Murphy, so many at once, among as many as
+    /// the campaign had executions, but no more than it takes to know. They
+    /// begin as a campaign does: with connections to be made.
+    async fn bare(
+        &self,
+        services: &Services,
+        executions: usize,
+        at_once: usize,
+    ) -> Result<Duration> {
+        let runs = executions.min(200 * at_once);
         let mut addresses = services.addresses();
         let (_, entry) = addresses
             .find(|(name, _)| *name == self.test.service)
             .context("the service it enters by")?;
+        let left = Arc::new(AtomicUsize::new(runs));
         let began = Instant::now();
-        let mut client = Client::connect(Protocol::Http1, entry).await?;
-        for _ in 0..runs {
-            let request = client.request(Method::GET, self.test.path);
-            let answer = client.send(request.body(Repeated::empty())?).await?;
-            ensure!(answer.status() == 200, "it passes without faults");
-            answer.into_body().collect().await?;
+        let mut clients = JoinSet::new();
+        for _ in 0..at_once {
+            clients.spawn(ask_again_and_again(entry, self.test.path, left.clone()));
+        }
+        for done in clients.join_all().await {
+            done?;
         }
         Ok(began.elapsed() / runs as u32)
     }
@@ -283,6 +304,26 @@ impl Subject {
     }
 }
 
+/// Asks over one connection, until no more is to be asked.
+async fn ask_again_and_again(
+    entry: SocketAddr,
+    path: &'static str,
+    left: Arc<AtomicUsize>,
+) -> Result<()> {
+    let mut client = Client::connect(Protocol::Http1, entry).await?;
+    let one_less = |left: usize| left.checked_sub(1);
+    while left
+        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less)
+        .is_ok()
+    {
+        let request = client.request(Method::GET, path);
+        let answer = client.send(request.body(Repeated::empty())?).await?;
+        ensure!(answer.status() == 200, "it passes without faults");
+        answer.into_body().collect().await?;
+    }
+    Ok(())
+}
+
 fn median<T: PartialOrd + Copy>(mut values: Vec<T>) -> T {
     values.sort_by(|a, b| a.partial_cmp(b).expect("no NaN"));
     values[values.len() / 2]
@@ -304,7 +345,7 @@ fn print(subject: &Subject, rounds: &[Round]) {
     let executions = rounds[0].executions;
     let one_job = of(rounds, |round| round.one_job);
     println!(
-        "  {:<10} {executions:>10} {:>7.0}us {:>7.0}ms {:>7.2} {:>9.0} {:>5} {:>6.2}x {:>10} {:>11}",
+        "  {:<10} {executions:>10} {:>7.0}us {:>7.0}ms {:>7.2} {:>9.0} {:>5} {:>6.2}x {:>6.2}x {:>10} {:>11}",
         subject.app,
         of(rounds, |round| round.bare).as_secs_f64() * 1e6,
         one_job.as_secs_f64() * 1e3,
@@ -312,6 +353,7 @@ fn print(subject: &Subject, rounds: &[Round]) {
         executions as f64 / one_job.as_secs_f64(),
         busy(rounds, one_job),
         of(rounds, Round::speed_up),
+        of(rounds, Round::allowed),
         subject.reynard,
         subject.filibuster,
     );
@@ -332,9 +374,7 @@ fn bars_of(app: &str, work: Duration, rounds: &[Round]) -> Vec<Bar> {
         OVERHEAD,
         true,
     )];
-    // Services that answer at once leave hardly any time in which another
-    // execution could run: see how busy two cores are with one job.
-    if !work.is_zero() {
+    if of(rounds, Round::allowed) >= SPEED_UP {
         bars.push((
             format!("{app}, {place}: throughput of 8 jobs over 1"),
             of(rounds, Round::speed_up),

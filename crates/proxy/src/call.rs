@@ -70,7 +70,7 @@ async fn interest<E: Exchange>(
     let body = exchange.read_body(reading(door, grpc)).await?;
     let clues = std::mem::take(&mut found.clues);
     let arrival = arrival(door, exchange, claim, clues, body, grpc);
-    door.awake.stir();
+    door.stir();
     let Ok(decision) = door.control.arrive(arrival).get().await else {
         pass(exchange).await;
         return Ok(());
@@ -81,7 +81,7 @@ async fn interest<E: Exchange>(
         None => deliver(exchange, &mut watch, grpc).await,
         Some(mode) => outcomes::play(door, exchange, &mut watch, mode, grpc).await,
     }
-    door.awake.stir();
+    door.stir();
     Ok(())
 }
 

@@ -36,3 +36,12 @@ pub(crate) struct Door {
     /// HTTP/2 connections to the service.
     pub(crate) h2: h2::Pool,
 }
+
+impl Door {
+    /// Something happened that another call is likely to follow.
+    pub(crate) fn stir(&self) {
+        if self.awake.is_on() && !self.control.is_busy() {
+            self.awake.stir();
+        }
+    }
+}

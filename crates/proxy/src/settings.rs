@@ -37,8 +37,9 @@ pub struct Settings {
     /// How many threads carry traffic.
     pub threads: usize,
     /// How long each of them stays awake after a call of an execution began or
-    /// ended, because another is likely; no time by default. It makes one
-    /// execution at a time faster, and costs processor time.
+    /// ended, because another is likely, while no other scenario runs; no time
+    /// by default. It makes one execution at a time faster, and costs
+    /// processor time.
     pub awake: Duration,
     /// How calls are known to belong to an execution.
     pub carriers: Arc<Carriers>,

@@ -85,6 +85,8 @@ pub enum BeginError {
 pub struct Registry {
     settings: Settings,
     live: AtomicUsize,
+    /// How many of them run their scenario, as far as is known.
+    playing: AtomicUsize,
     tables: RwLock<Tables>,
 }
 
@@ -106,6 +108,7 @@ impl Registry {
         Registry {
             settings,
             live: AtomicUsize::new(0),
+            playing: AtomicUsize::new(0),
             tables: RwLock::new(Tables::default()),
         }
     }
@@ -144,7 +147,7 @@ impl Registry {
         tables.learn(id, execution.trace());
         tables.begun.push_back((execution.expires, id));
         tables.executions.insert(id, execution);
-        self.live.store(tables.executions.len(), Ordering::Relaxed);
+        self.count(&tables);
         Ok(id)
     }
 
@@ -186,7 +189,9 @@ impl Registry {
     /// An execution's scenario has ended: what comes later is still recorded,
     /// but its worker may begin another.
     pub fn leave(&self, id: ExecutionId) {
-        self.write().leave(id);
+        let mut tables = self.write();
+        tables.leave(id);
+        self.count(&tables);
     }
 
     /// Forgets an execution; its later calls are nobody's. Ending one twice is
@@ -194,7 +199,7 @@ impl Registry {
     pub fn end(&self, id: ExecutionId) {
         let mut tables = self.write();
         tables.forget(id);
-        self.live.store(tables.executions.len(), Ordering::Relaxed);
+        self.count(&tables);
     }
 
     /// Forgets executions whose time to live is over. Beginning another does
@@ -202,7 +207,14 @@ impl Registry {
     pub fn sweep(&self) {
         let mut tables = self.write();
         tables.forget_expired(Instant::now());
-        self.live.store(tables.executions.len(), Ordering::Relaxed);
+        self.count(&tables);
+    }
+
+    /// For those who ask without waiting for a change.
+    fn count(&self, tables: &Tables) {
+        let store = |to: &AtomicUsize, count| to.store(count, Ordering::Relaxed);
+        store(&self.live, tables.executions.len());
+        store(&self.playing, tables.workers.len());
     }
 
     fn execution(&self, id: ExecutionId) -> Result<Arc<Execution>, Unknown> {
@@ -365,6 +377,10 @@ impl Control for Registry {
         self.live() == 0
     }
 
+    fn is_busy(&self) -> bool {
+        self.playing.load(Ordering::Relaxed) > 1
+    }
+
     fn recognise(&self, clues: &[Clue], origin: &Origin) -> Option<Claim> {
         let tables = self.read();
         let by_clue = clues
@@ -505,6 +521,11 @@ mod tests {
         assert!(matches!(busy, Err(BeginError::WorkerBusy { running, .. }) if running == first));
         registry.leave(first);
         let second = registry.begin(plan(0)).unwrap();
+        assert!(!registry.is_busy(), "one runs, the other is waited for");
+        let third = registry.begin(plan(1)).unwrap();
+        assert!(registry.is_busy());
+        registry.end(third);
+        assert!(!registry.is_busy());
         enter(&registry, first, 1);
         let at_the_worker = registry.recognise(&[], &Origin::Entry(WorkerId(0)));
         assert_eq!(at_the_worker.map(|claim| claim.execution), Some(second));

@@ -14,6 +14,7 @@ mod grace;
 mod health;
 mod ledger;
 mod log;
+mod moment;
 mod ports;
 mod process;
 mod scenario;
@@ -33,7 +34,7 @@ use std::time::{Duration, Instant};
 
 use murphy_model::{Execution, Fault, Faultload, Identity, Observed, Organic, Verdict};
 use murphy_proxy::Awake;
-use murphy_registry::{ExecutionId, Plan, Recorded, Registry, WorkerId};
+use murphy_registry::{Control as _, ExecutionId, Plan, Recorded, Registry, WorkerId};
 use tokio::time::timeout;
 
 use self::broken::{More, broken};
@@ -201,8 +202,8 @@ impl LiveWorld {
             wiring,
             services,
             registry,
-            awake: Awake::new(match (&scenario.kind, options.workers) {
-                (ScenarioKind::Requests(_), 1) => NEXT_ANSWER,
+            awake: Awake::new(match &scenario.kind {
+                ScenarioKind::Requests(_) => NEXT_ANSWER,
                 _ => Duration::ZERO,
             }),
             timeout: scenario.timeout,
@@ -348,7 +349,9 @@ impl LiveWorld {
         };
         let began = Instant::now();
         let mut run = self.scenario.start(&about)?;
-        self.awake.stir();
+        if !self.registry.is_busy() {
+            self.awake.stir();
+        }
         let word = tokio::select! {
             biased;
             word = timeout(self.timeout, run.word()) => word,
@@ -367,7 +370,7 @@ impl LiveWorld {
             self.registry.leave(begun.id);
             turn.let_next().await;
         }
-        self.stay_awake_for(begun.id, grace).await;
+        self.wait_a_moment(begun.id, grace).await;
         let recorded = self.registry.collect_within(begun.id, grace, patience);
         let recorded = recorded.await.map_err(|_| {
             broken("an execution was forgotten before it could be collected")
@@ -378,11 +381,16 @@ impl LiveWorld {
         Ok((word, recorded, took))
     }
 
-    /// Waits for an execution to be quiet, for a tick of the clock at most: a
-    /// timer would take that for any shorter time, and so may a processor that
-    /// was given away. Only where answers are waited for awake, too.
-    async fn stay_awake_for(&self, id: ExecutionId, grace: Duration) {
-        if grace >= TICK || !self.awake.is_on() {
+    /// Waits for an execution to be quiet, for a tick of the clock at most,
+    /// which a timer would take for any shorter time. Awake where answers are
+    /// waited for awake, too: a processor that is given away may not come back
+    /// sooner than that.
+    async fn wait_a_moment(&self, id: ExecutionId, grace: Duration) {
+        if grace >= TICK {
+            return;
+        }
+        if !self.awake.is_on() || self.registry.is_busy() {
+            moment::pass(grace).await;
             return;
         }
         let began = Instant::now();
@@ -572,13 +580,12 @@ fn prepare(
 }
 
 /// Calls of one execution at a time come one after the other: what counts is
-/// how soon each is noticed, not how many can be carried at once.
+/// how soon each is noticed, not how many can be carried at once. Of several,
+/// the services do most of the work: they get half of the processors.
 fn proxy_settings(options: &LiveOptions) -> murphy_proxy::Settings {
     let mut settings = options.proxy.clone();
-    if options.workers == 1 {
-        settings.threads = 1;
-        settings.awake = NEXT_CALL;
-    }
+    settings.threads = (settings.threads / 2).clamp(1, options.workers as usize);
+    settings.awake = NEXT_CALL;
     settings
 }
 
