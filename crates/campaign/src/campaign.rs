@@ -20,7 +20,7 @@ use murphy_oracle::Profile;
 use murphy_search::{Sample, Step, Ticket};
 
 use crate::event::{Event, Sink, Standing};
-use crate::judge::Judge;
+use crate::judge::{Judge, Judgement};
 use crate::redacted::redacted;
 use crate::reference::{self, Chosen, Refused};
 use crate::searcher::Searcher;
@@ -359,7 +359,13 @@ impl<'r, W: World> Run<'r, W> {
             judge,
             ..
         } = self.judged.expect("nothing ends before the reference");
-        let (findings, profile, cases) = judge.verdict();
+        let Judgement {
+            findings,
+            profile,
+            cases,
+            doubts,
+        } = judge.verdict();
+        doubts.note_in(&mut certificate, self.world.late());
         self.sink.note(&Event::Ended {
             certificate: Box::new(certificate.clone()),
             findings: findings.clone(),

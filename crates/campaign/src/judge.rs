@@ -12,6 +12,7 @@ use murphy_oracle::{Findings, Profile, Reference};
 use murphy_search::Ticket;
 
 use crate::campaign::Case;
+use crate::doubts::Doubts;
 use crate::searcher::Searcher;
 use crate::settings::{Settings, StrategyKind};
 
@@ -21,6 +22,7 @@ pub(crate) struct Judge {
     /// Not taken in yet.
     waiting: Vec<(Ticket, Observed)>,
     cases: Vec<Case>,
+    doubts: Doubts,
     /// Whether faults are planned in the knowledge that many may not strike.
     /// An execution then counts as one of what did.
     only_struck: bool,
@@ -36,6 +38,7 @@ impl Judge {
             profile: Profile::new(reference),
             waiting: Vec::new(),
             cases: Vec::new(),
+            doubts: Doubts::default(),
             only_struck: matches!(settings.strategy, StrategyKind::Lineage(_)),
         }
     }
@@ -61,6 +64,7 @@ impl Judge {
             observed.execution = struck_only(observed.execution);
         }
         self.findings.judge(number, &observed);
+        self.doubts.take(number, &observed);
         self.profile.take(&observed);
         let failed = observed.execution.verdict.is_failure();
         self.cases.push(Case {
@@ -77,17 +81,28 @@ impl Judge {
         (self.findings.failed_executions(), self.findings.bugs())
     }
 
-    /// The bugs, what every edge does about failures, and all that was judged.
-    pub(crate) fn verdict(self) -> (Vec<Finding>, Profile, Vec<Case>) {
-        let Judge {
-            findings,
-            profile,
-            mut cases,
-            ..
-        } = self;
-        cases.sort_by_key(|case| case.number);
-        (findings.into_findings(), profile, cases)
+    /// What came of it.
+    pub(crate) fn verdict(mut self) -> Judgement {
+        self.cases.sort_by_key(|case| case.number);
+        Judgement {
+            findings: self.findings.into_findings(),
+            profile: self.profile,
+            cases: self.cases,
+            doubts: self.doubts,
+        }
     }
+}
+
+/// What a judge has to say in the end.
+pub(crate) struct Judgement {
+    /// The bugs.
+    pub(crate) findings: Vec<Finding>,
+    /// What every edge does about failures.
+    pub(crate) profile: Profile,
+    /// All that was judged.
+    pub(crate) cases: Vec<Case>,
+    /// What was not certain.
+    pub(crate) doubts: Doubts,
 }
 
 /// The same execution, of the faults that struck: the others had no part.

@@ -12,6 +12,7 @@ pub mod baseline;
 mod campaign;
 pub mod codec;
 mod directory;
+mod doubts;
 mod event;
 mod judge;
 pub mod live;

@@ -36,6 +36,12 @@ pub trait World: Send + Sync + 'static {
         0
     }
 
+    /// How many calls arrived up to now when the execution that made them was
+    /// over.
+    fn late(&self) -> usize {
+        0
+    }
+
     /// Runs the scenario once under a faultload. Each worker runs one
     /// execution at a time.
     fn run(

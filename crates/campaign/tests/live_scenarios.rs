@@ -235,6 +235,61 @@ async fn functions_get_a_session_and_may_panic() {
     assert_eq!(complaint(&run(&world, "").await), "");
 }
 
+/// A test that gets this of the shop, `{shop}` being where it enters, and then
+/// takes its time.
+fn gets(target: &'static str, then: Duration) -> ScenarioSpec {
+    let function: murphy_campaign::live::spec::Function = Arc::new(move |session| {
+        Box::pin(async move {
+            let shop = &session.entries["shop"];
+            let url = format!("{shop}{}", target.replace("{shop}", shop));
+            let got = tokio::task::spawn_blocking(move || get(&url, &[])).await;
+            tokio::time::sleep(then).await;
+            match got.unwrap() {
+                Some((200, _)) => Ok(()),
+                other => Err(format!("{other:?}")),
+            }
+        })
+    });
+    scenario(ScenarioKind::Function(function))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_with_an_address_that_was_given_out_has_the_same_name_everywhere() {
+    let mut names = Vec::new();
+    for _ in 0..2 {
+        let folder = Folder::new();
+        let options = LiveOptions {
+            workers: 2,
+            ..options(&folder)
+        };
+        let test = gets("/buy?back={shop}/done", Duration::ZERO);
+        let world = LiveWorld::start(shop(FORWARDED), test, options).await;
+        let world = world.unwrap();
+        for worker in 0..2 {
+            names.push(points(&run_on(&world, worker, "").await));
+        }
+    }
+    assert!(names[0][0].contains("body="), "{names:?}");
+    assert!(names.iter().all(|other| *other == names[0]), "{names:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_that_come_when_their_execution_is_over_are_counted() {
+    let folder = Folder::new();
+    let options = LiveOptions {
+        grace: Duration::ZERO,
+        ..options(&folder)
+    };
+    let soon_over = gets("/later", Duration::from_millis(20));
+    let world = LiveWorld::start(shop(FORWARDED), soon_over, options).await;
+    let world = world.unwrap();
+    let mut tries = 0..50;
+    while world.late() == 0 && tries.next().is_some() {
+        run(&world, "").await;
+    }
+    assert!(world.late() > 0);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn executions_of_different_workers_do_not_meet() {
     let folder = Folder::new();

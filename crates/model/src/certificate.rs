@@ -91,6 +91,11 @@ pub enum Incomplete {
     GaveUp,
     /// The procedure is a published one that can end too early.
     Published,
+    /// Nobody is known to have made some calls, so they were not made to fail.
+    Orphans,
+    /// Calls arrived when their execution was over, so it is not known what
+    /// all came of it.
+    Late,
 }
 
 /// Something seen that the assumptions do not cover.
@@ -122,6 +127,34 @@ pub enum Flag {
         at: Point,
         /// An execution that showed it.
         execution: usize,
+    },
+    /// Who made the call was inferred, and there were several who could have.
+    Guessed {
+        /// The call, under the caller it was taken to have.
+        at: Point,
+        /// An execution that showed it.
+        execution: usize,
+    },
+    /// Nobody is known to have made the call, so it is taken for the
+    /// scenario's own and never made to fail.
+    Orphan {
+        /// The call.
+        at: Point,
+        /// An execution that showed it.
+        execution: usize,
+    },
+    /// A call was still under way when its execution was waited for no longer,
+    /// although no fault held it up.
+    Unfinished {
+        /// The call.
+        at: Point,
+        /// An execution that showed it.
+        execution: usize,
+    },
+    /// Calls arrived when their execution was over already.
+    Late {
+        /// How many.
+        calls: usize,
     },
     /// Calls that had sufficed did not, although none of them failed.
     Contradicted {

@@ -20,6 +20,7 @@ use crate::control::{
     Arrival, CallKey, Clue, Decision, Ending, ExecutionId, Parent, SpanId, TraceKey,
 };
 use crate::infer::InFlight;
+use crate::places::Places;
 use crate::record::Recorded;
 use crate::seen::Seen;
 
@@ -34,6 +35,7 @@ pub(crate) struct Execution {
     id: ExecutionId,
     trace: TraceKey,
     armed: Armed,
+    places: Arc<Places>,
     keep: Keep,
     begun: Instant,
     pub(crate) expires: Instant,
@@ -59,6 +61,7 @@ impl Execution {
         id: ExecutionId,
         faultload: &Faultload,
         identity: Arc<Identity>,
+        places: Arc<Places>,
         time_to_live: Duration,
         keep: Keep,
     ) -> Self {
@@ -67,6 +70,7 @@ impl Execution {
             id,
             trace: id.trace(),
             armed: Armed::new(faultload),
+            places,
             keep,
             begun,
             expires: begun + time_to_live,
@@ -195,7 +199,7 @@ impl Execution {
 impl Calls {
     fn add(&mut self, execution: &Execution, arrival: &Arrival, now: Instant) -> CallId {
         let (parent, link) = self.parent(arrival);
-        let (first, count) = self.name(parent, arrival);
+        let (first, count) = self.name(parent, arrival, &execution.places);
         // The scenario's own requests are observed, never failed.
         let injected = match parent.is_some() && !execution.armed.is_empty() {
             true => execution.armed.strike_attempt(&first, count),
@@ -238,13 +242,18 @@ impl Calls {
         self.arrivals.insert(arrival.id, id);
         self.unfinished += 1;
         if execution.keep == Keep::Requests {
-            self.requests.push(arrival.clone());
+            // As it was named, so that it can be named anew.
+            self.requests.push(Arrival {
+                query: execution.places.named_text(&arrival.query).into_owned(),
+                body: execution.places.named(&arrival.body).into_owned().into(),
+                ..arrival.clone()
+            });
         }
         id
     }
 
     /// The point of the first call like this one, and how many there are now.
-    fn name(&mut self, parent: Option<CallId>, arrival: &Arrival) -> (Point, u32) {
+    fn name(&mut self, parent: Option<CallId>, arrival: &Arrival, places: &Places) -> (Point, u32) {
         if let Some(first) = self.alike.get(parent, arrival)
             && let Some(count) = self.identifier.count_on(first)
         {
@@ -256,8 +265,8 @@ impl Calls {
             murphy_model::Arrival {
                 destination: &arrival.destination,
                 interface: &arrival.interface,
-                query: &arrival.query,
-                body: &arrival.body,
+                query: &places.named_text(&arrival.query),
+                body: &places.named(&arrival.body),
                 site: arrival.site.as_deref(),
             },
         );

@@ -14,6 +14,7 @@ mod control;
 mod execution;
 pub mod hex;
 mod infer;
+mod places;
 mod record;
 mod registry;
 mod seen;
@@ -23,5 +24,6 @@ pub use control::{
     Parent, Soon, SpanId, Spans, TraceKey, Unknown, WorkerId,
 };
 pub use murphy_model::{Detail, Link, Organic};
+pub use places::Places;
 pub use record::Recorded;
 pub use registry::{BeginError, Plan, Registry, Settings};

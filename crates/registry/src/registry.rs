@@ -18,6 +18,7 @@ use crate::control::{
     SpanId, Spans, TraceKey, Unknown, WorkerId,
 };
 use crate::execution::{Execution, Keep};
+use crate::places::Places;
 use crate::record::Recorded;
 
 /// How patient a registry is.
@@ -87,6 +88,9 @@ pub struct Registry {
     live: AtomicUsize,
     /// How many of them run their scenario, as far as is known.
     playing: AtomicUsize,
+    /// How many calls came when their execution was over.
+    late: AtomicUsize,
+    places: RwLock<Arc<Places>>,
     tables: RwLock<Tables>,
 }
 
@@ -100,7 +104,13 @@ struct Tables {
     solo: Option<ExecutionId>,
     /// In order of expiry, since all live equally long.
     begun: VecDeque<(Instant, ExecutionId)>,
+    /// Those that ended last, the latest at the end.
+    ended: VecDeque<ExecutionId>,
 }
+
+/// How many executions are remembered after their end, for calls that come too
+/// late. Those of more than so many executions ago are hardly on their way.
+const REMEMBERED: usize = 256;
 
 impl Registry {
     /// An empty registry.
@@ -109,13 +119,28 @@ impl Registry {
             settings,
             live: AtomicUsize::new(0),
             playing: AtomicUsize::new(0),
+            late: AtomicUsize::new(0),
+            places: RwLock::default(),
             tables: RwLock::new(Tables::default()),
         }
+    }
+
+    /// Services listen at these ports this time: what is sent with such an
+    /// address counts as sent with the service's name, from the next execution
+    /// on.
+    pub fn listening(&self, places: Places) {
+        *self.places.write().expect("no panic while it is held") = Arc::new(places);
     }
 
     /// How many executions are live.
     pub fn live(&self) -> usize {
         self.live.load(Ordering::Relaxed)
+    }
+
+    /// How many calls arrived up to now that carry the mark of an execution
+    /// which was over. Such a call is passed on, and no record has it.
+    pub fn late(&self) -> usize {
+        self.late.load(Ordering::Relaxed)
     }
 
     /// Arms a faultload; calls that belong to the execution are recorded and
@@ -133,7 +158,9 @@ impl Registry {
     fn enter(&self, plan: Plan, keep: Keep) -> Result<ExecutionId, BeginError> {
         let id = ExecutionId(fastrand::u64(1..));
         let lifetime = self.settings.time_to_live;
-        let execution = Execution::new(id, &plan.faultload, plan.identity, lifetime, keep);
+        let places = self.places.read().expect("no panic while it is held");
+        let places = places.clone();
+        let execution = Execution::new(id, &plan.faultload, plan.identity, places, lifetime, keep);
         let execution = Arc::new(execution);
         self.sweep();
         let mut tables = self.write();
@@ -290,6 +317,10 @@ impl Tables {
             return;
         };
         execution.end();
+        self.ended.push_back(id);
+        if self.ended.len() > REMEMBERED {
+            self.ended.pop_front();
+        }
         for key in self.learned.remove(&id).unwrap_or_default() {
             if self.traces.get(&key) == Some(&id) {
                 self.traces.remove(&key);
@@ -339,6 +370,14 @@ impl Tables {
         }
     }
 
+    /// Whether a request brings the mark of an execution that has ended.
+    fn is_late(&self, clues: &[Clue]) -> bool {
+        clues.iter().any(|clue| match clue {
+            Clue::Stamp(key) => self.ended.contains(&key.execution),
+            Clue::Trace(..) => false,
+        })
+    }
+
     /// Whose a request is that brings no clue we know.
     fn claim_by_place(&self, origin: &Origin) -> Option<Claim> {
         let execution = match origin {
@@ -386,6 +425,9 @@ impl Control for Registry {
         let by_clue = clues
             .iter()
             .find_map(|clue| tables.claim(clue, clues, origin));
+        if by_clue.is_none() && tables.is_late(clues) {
+            self.late.fetch_add(1, Ordering::Relaxed);
+        }
         by_clue.or_else(|| tables.claim_by_place(origin))
     }
 
@@ -458,7 +500,9 @@ mod tests {
             workers,
             solo,
             begun,
+            ended,
         } = &*registry.read();
+        assert!(ended.len() <= REMEMBERED);
         let entries = [
             executions.len(),
             traces.len(),
@@ -511,6 +555,28 @@ mod tests {
         // What `arrive` does once it has found the execution.
         registry.learn_from(&arrival);
         assert_empty(&registry);
+    }
+
+    #[test]
+    fn calls_that_come_when_their_execution_is_over_are_counted() {
+        let registry = Registry::new(Settings::default());
+        let id = registry.begin(plan(0)).unwrap();
+        let mark = |execution| {
+            let key = CallKey {
+                execution,
+                call: None,
+            };
+            [Clue::Stamp(key)]
+        };
+        let anyone = Origin::Service { caller: None };
+        assert!(registry.recognise(&mark(id), &anyone).is_some());
+        assert_eq!(registry.late(), 0);
+        registry.end(id);
+        assert!(registry.recognise(&mark(id), &anyone).is_none());
+        // Somebody else's, such as another campaign's.
+        let foreign = ExecutionId(id.0.wrapping_add(1));
+        assert!(registry.recognise(&mark(foreign), &anyone).is_none());
+        assert_eq!(registry.late(), 1);
     }
 
     #[test]

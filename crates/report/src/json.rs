@@ -122,6 +122,8 @@ fn incomplete_name(incomplete: &Incomplete) -> &'static str {
         Incomplete::Contradicted => "contradicted",
         Incomplete::GaveUp => "gave-up",
         Incomplete::Published => "published-procedure",
+        Incomplete::Orphans => "orphans",
+        Incomplete::Late => "late",
     }
 }
 
@@ -251,6 +253,14 @@ struct FlagObject {
 }
 
 impl FlagObject {
+    fn of_call(kind: &'static str, at: &Point, execution: usize) -> Self {
+        FlagObject {
+            kind,
+            at: Some(at.to_string()),
+            executions: vec![execution],
+        }
+    }
+
     fn new(flag: &Flag) -> Self {
         let text = |at: &Option<Point>| at.as_ref().map(Point::to_string);
         match flag {
@@ -264,10 +274,14 @@ impl FlagObject {
                 at: text(at),
                 executions: vec![*first, *second],
             },
-            Flag::Ambiguous { at, execution } => FlagObject {
-                kind: "ambiguous",
-                at: Some(at.to_string()),
-                executions: vec![*execution],
+            Flag::Ambiguous { at, execution } => FlagObject::of_call("ambiguous", at, *execution),
+            Flag::Guessed { at, execution } => FlagObject::of_call("guessed", at, *execution),
+            Flag::Orphan { at, execution } => FlagObject::of_call("orphan", at, *execution),
+            Flag::Unfinished { at, execution } => FlagObject::of_call("unfinished", at, *execution),
+            Flag::Late { .. } => FlagObject {
+                kind: "late",
+                at: None,
+                executions: Vec::new(),
             },
             Flag::Contradicted { first, second } => FlagObject {
                 kind: "contradicted",

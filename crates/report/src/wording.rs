@@ -148,6 +148,12 @@ fn why_not(incomplete: &Incomplete) -> String {
         Incomplete::Published => {
             "the published procedure ends too early in general; use --probe steered".to_owned()
         }
+        Incomplete::Orphans => {
+            "nobody is known to have made some calls, so they were not made to fail; `murphy doctor` tells where context is lost, and `spare` leaves out calls that are none of the test's".to_owned()
+        }
+        Incomplete::Late => {
+            "calls arrived when their execution was over, so it is not known what all came of it; wait longer with `grace`".to_owned()
+        }
     }
 }
 
@@ -191,6 +197,23 @@ pub(crate) fn flag(flag: &Flag, labels: &Labels) -> String {
         Flag::Ambiguous { at, execution } => format!(
             "`{}` stood for several calls of execution {execution}; a fault cannot be aimed at one of them",
             labels.point(at)
+        ),
+        Flag::Guessed { at, execution } => format!(
+            "who made `{}` in execution {execution} is a guess: several calls were under way that could have",
+            labels.point(at)
+        ),
+        Flag::Orphan { at, execution } => format!(
+            "nobody is known to have made `{}` in execution {execution}; it was never made to fail",
+            labels.point(at)
+        ),
+        Flag::Unfinished { at, execution } => format!(
+            "`{}` was still under way when execution {execution} was waited for no longer, though no fault held it up",
+            labels.point(at)
+        ),
+        Flag::Late { calls } => format!(
+            "{} came when the execution that made {} was over",
+            counted(*calls, "call"),
+            if *calls == 1 { "it" } else { "them" }
         ),
         Flag::Contradicted { first, second } => format!(
             "the calls that sufficed in execution {first} did not in execution {second}, although none of them failed"

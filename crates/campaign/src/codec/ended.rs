@@ -234,6 +234,8 @@ impl IncompleteForm {
             Incomplete::Contradicted => ("contradicted", None),
             Incomplete::GaveUp => ("gave-up", None),
             Incomplete::Published => ("published-procedure", None),
+            Incomplete::Orphans => ("orphans", None),
+            Incomplete::Late => ("late", None),
         };
         IncompleteForm { why, waiting }
     }
@@ -259,6 +261,12 @@ impl FlagForm {
             Flag::Ambiguous { at, execution } => {
                 ("ambiguous", Some(at.to_string()), vec![*execution])
             }
+            Flag::Guessed { at, execution } => ("guessed", Some(at.to_string()), vec![*execution]),
+            Flag::Orphan { at, execution } => ("orphan", Some(at.to_string()), vec![*execution]),
+            Flag::Unfinished { at, execution } => {
+                ("unfinished", Some(at.to_string()), vec![*execution])
+            }
+            Flag::Late { .. } => ("late", None, Vec::new()),
             Flag::Contradicted { first, second } => ("contradicted", None, vec![*first, *second]),
             Flag::NotMonotone {
                 faultload,

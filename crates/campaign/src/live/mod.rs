@@ -434,6 +434,10 @@ impl World for LiveWorld {
         u32::from(self.turns.is_some() && self.grace.is_precaution())
     }
 
+    fn late(&self) -> usize {
+        self.registry.late()
+    }
+
     async fn run(
         &self,
         worker: u32,

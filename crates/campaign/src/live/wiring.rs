@@ -25,7 +25,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use murphy_proxy::{Listener, Proxy, Settings};
-use murphy_registry::{Origin, Registry, WorkerId};
+use murphy_registry::{self as registry, Origin, Registry, WorkerId};
 
 use super::broken::{More, broken};
 use super::spec::{ServiceSpec, Source, SystemSpec};
@@ -65,7 +65,7 @@ impl Wiring {
     ) -> Result<Self, BrokenWorld> {
         let doors = doors(system, &direct, workers, solo);
         let listeners = doors.iter().map(|(_, listener)| listener.clone());
-        let proxy = Proxy::start(listeners.collect(), registry, settings);
+        let proxy = Proxy::start(listeners.collect(), registry.clone(), settings);
         let proxy = proxy.map_err(|error| {
             let service = system.services.iter().find(|it| it.name == error.service);
             broken(error.to_string())
@@ -80,6 +80,7 @@ impl Wiring {
             _proxy: proxy,
         };
         let addresses = wiring._proxy.addresses().to_vec();
+        registry.listening(ports(system, &wiring.direct, &doors, &addresses));
         for ((caller, listener), address) in doors.into_iter().zip(addresses) {
             wiring.note(caller, listener.service, address.into());
         }
@@ -120,6 +121,25 @@ impl Wiring {
         places.extend(own.map(|(_, service, place)| (service.clone(), place.clone())));
         places
     }
+}
+
+/// Whose the ports are that may be others the next time: those of the proxies,
+/// and of the services that are started.
+fn ports(
+    system: &SystemSpec,
+    direct: &Places,
+    doors: &[(Caller, Listener)],
+    addresses: &[SocketAddr],
+) -> registry::Places {
+    let proxies = doors.iter().zip(addresses);
+    let proxies =
+        proxies.map(|((_, listener), address)| (address.port(), listener.service.as_str().into()));
+    let started = system.services.iter().filter_map(|service| {
+        let port = direct.get(&service.name)?.port;
+        let is_started = matches!(service.source, Source::Managed(_));
+        is_started.then(|| (port, service.name.as_str().into()))
+    });
+    proxies.chain(started).collect()
 }
 
 fn doors(
