@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use murphy_campaign::live::spec::{
-    CommandSpec, ScenarioKind, ScenarioSpec, ServiceSpec, StepSpec, SystemSpec,
+    CommandSpec, ScenarioKind, ScenarioSpec, ServiceSpec, Source, StepSpec, SystemSpec,
 };
 use murphy_campaign::live::{LiveOptions, LiveWorld, Wanted};
 use murphy_campaign::{BrokenWorld, World};
@@ -506,6 +506,44 @@ async fn what_was_set_up_is_torn_down_whatever_the_end() {
     let error = start(system, buys(), &folder).await.err().unwrap();
     assert!(error.message.contains("setup step 2"), "{error}");
     assert_eq!(steps(), "setup\nteardown\nsetup\nteardown\n");
+}
+
+/// Neither a step that fails nor a service that is down for good keeps the
+/// others from taking away what is theirs.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_step_of_the_teardown_is_tried() {
+    let folder = Folder::new();
+    let file = folder.path().join("steps");
+    let note = |word: &str| StepSpec::Command(shell(&format!("echo {word} >> {}", file.display())));
+    let steps = || std::fs::read_to_string(&file).unwrap();
+    let mut system = shop(FORWARDED);
+    system.teardown = vec![
+        note("first"),
+        StepSpec::Command(shell("exit 4")),
+        StepSpec::Command(shell("exit 5")),
+        note("last"),
+    ];
+    let world = start(system.clone(), buys(), &folder).await.unwrap();
+    let error = world.stop().await.unwrap_err();
+    assert!(error.message.contains("teardown step 2"), "{error}");
+    assert_eq!(steps(), "first\nlast\n");
+
+    drop(start(system.clone(), buys(), &folder).await.unwrap());
+    assert_eq!(steps(), "first\nlast\nfirst\nlast\n");
+
+    let Source::Managed(cart) = &mut system.services[0].source else {
+        panic!("the cart is started");
+    };
+    let once = format!("rm {}/once || exit 9; exec \"$@\"", folder.path().display());
+    let before = ["sh", "-c", &once, "cart"].map(str::to_owned);
+    cart.command.splice(0..0, before);
+    std::fs::write(folder.path().join("once"), "").unwrap();
+    let crashes = scenario(ScenarioKind::Requests(vec![request("shop", "/crash")]));
+    let world = start(system, crashes, &folder).await.unwrap();
+    run(&world, "").await;
+    let error = world.stop().await.unwrap_err();
+    assert!(error.message.contains("service `cart` ended"), "{error}");
+    assert!(steps().ends_with("last\nfirst\nlast\n"), "{}", steps());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -247,18 +247,17 @@ impl LiveWorld {
         &self.registry
     }
 
-    /// Runs the teardown, then stops everything, whatever came of it.
+    /// Runs the teardown, then stops everything, whatever came of it. The first
+    /// thing that went wrong is told; a service that is down for good keeps no
+    /// step from being tried that may not need it.
     pub async fn stop(mut self) -> Result<(), BrokenWorld> {
         let revived = self.services.revive(&self.wiring).await;
-        let torn_down = match revived {
-            Ok(()) => self.teardown.run().await,
-            Err(error) => Err(error),
-        };
+        let torn_down = self.teardown.run_all().await;
         self.owed.let_off();
         drop(self.scenario);
         self.services.stop().await;
         drop(self.wiring);
-        torn_down
+        revived.and(torn_down)
     }
 
     fn how(&self) -> How {

@@ -80,6 +80,16 @@ impl Steps {
         }
         Ok(())
     }
+
+    /// Does them all in order, whatever fails; the first that failed is told.
+    /// What one could not take away must not keep the others from it.
+    pub(super) async fn run_all(&self) -> Result<(), BrokenWorld> {
+        let mut done = Ok(());
+        for step in &self.0 {
+            done = done.and(step.run().await);
+        }
+        done
+    }
 }
 
 impl Step {

@@ -47,7 +47,7 @@ impl Teardown {
         };
         let torn_down = async {
             let steps = Steps::prepare("teardown", &self.steps, &self.direct, &self.mark).await?;
-            steps.run().await
+            steps.run_all().await
         };
         // There is nobody left to be told what does not work.
         let _ = runtime.block_on(async { timeout(WITHIN, torn_down).await });
