@@ -6,7 +6,9 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
-use murphy_campaign::{Event, Failed, Hurry, Memory, Outcome, Settings, Sink, Stopper, World, run};
+use murphy_campaign::{
+    BrokenWorld, Event, Failed, Hurry, Memory, Outcome, Settings, Sink, Stopper, World, run,
+};
 use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -69,6 +71,59 @@ async fn stop_on_signals(stopper: &Stopper) -> ! {
     std::future::pending().await
 }
 
+/// Stops what was brought up; `interrupted` says whether a signal had asked for
+/// an end before. There may be a result by now, which no signal takes away:
+/// the first waits until all is in order, and the second breaks that off,
+/// which leaves the cleaning up to what is dropped.
+pub(crate) async fn stop(
+    stopping: impl Future<Output = Result<(), BrokenWorld>>,
+    mut interrupted: bool,
+) -> Stopped {
+    let _under_way = UnderWay::begin();
+    let mut signals = Signals::listen();
+    let mut stopping = std::pin::pin!(stopping);
+    loop {
+        tokio::select! {
+            biased;
+            stopped = &mut stopping => {
+                let trouble = stopped.err();
+                return Stopped { trouble, interrupted };
+            }
+            () = signals.next() => {}
+        }
+        if std::mem::replace(&mut interrupted, true) {
+            output::say(SECOND);
+            return Stopped {
+                trouble: None,
+                interrupted,
+            };
+        }
+        output::say(FIRST_WHILE_STOPPING);
+    }
+}
+
+/// What came of the end.
+pub(crate) struct Stopped {
+    /// What is not in order now.
+    pub(crate) trouble: Option<BrokenWorld>,
+    /// Whether a signal asked for an end, by now or before.
+    pub(crate) interrupted: bool,
+}
+
+impl Stopped {
+    /// The exit code of a result that has been shown, together with what came
+    /// of the end; complains about that where it did not go well.
+    pub(crate) fn with_result(self, code: u8) -> u8 {
+        let trouble = self.trouble.map(|trouble| Error::Broken(trouble).report());
+        match self.interrupted {
+            true => code_of_signal(),
+            false => exit::worst(&[code, trouble.unwrap_or(exit::OK)]),
+        }
+    }
+}
+
+const FIRST_WHILE_STOPPING: &str =
+    "stopping: what was started is stopped in good order; once more to stop at once";
 const FIRST: &str = "stopping: the running cases are finished first; once more to stop at once";
 const SECOND: &str = "stopping at once";
 

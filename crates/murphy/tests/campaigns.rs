@@ -14,10 +14,14 @@ use support::{Done, Project, processes_in, runs, signal, wait_until};
 
 fn main() -> ExitCode {
     support::shop::serve_if_asked();
-    let tests: [(&str, fn()); 14] = [
+    let tests: [(&str, fn()); 15] = [
         ("one Ctrl-C finishes what runs and reports", one_ctrl_c),
         ("a second Ctrl-C stops at once", two_ctrl_c),
         ("SIGTERM is told apart", sigterm),
+        (
+            "Ctrl-C while all is stopped takes no result away",
+            ctrl_c_at_the_end,
+        ),
         (
             "Ctrl-C while services start leaves none",
             ctrl_c_at_the_start,
@@ -121,6 +125,27 @@ fn sigterm() {
     let child = at_work(&project);
     signal(child.id(), "TERM");
     end(child).exited(143);
+    project.check_nothing_is_left();
+}
+
+fn ctrl_c_at_the_end() {
+    let project = Project::new();
+    let config = fs::read_to_string(project.directory.join("murphy.toml")).unwrap();
+    // Slow the first time only: what is broken off is done again.
+    let teardown =
+        "[steps]\nteardown = [[\"sh\", \"-c\", \"rm slow && touch tearing && sleep 60; true\"]]\n";
+    project.write("murphy.toml", &(config + teardown));
+    project.write("slow", "");
+    let mut child = project.murphy(&RUN).spawn().unwrap();
+    let tearing = project.directory.join("tearing");
+    wait_until("the teardown", || tearing.exists());
+    signal(child.id(), "INT");
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    assert!(runs(&mut child), "one is not enough to stop at once");
+    signal(child.id(), "INT");
+    let done = end(child).exited(130);
+    assert_eq!(done.result()["findings"].as_array().unwrap().len(), 2);
+    assert!(done.stderr.contains("in good order"), "{}", done.stderr);
     project.check_nothing_is_left();
 }
 

@@ -272,6 +272,17 @@ async fn steps_run_around_executions_and_no_fault_strikes_them() {
 }
 
 #[tokio::test]
+async fn a_teardown_that_fails_takes_no_result_away() {
+    let failing = Step::command(["sh", "-c", "exit 4"]);
+    let campaign = shop(true).await.scenario(can_buy).teardown(failing);
+    let report = campaign.run().await.unwrap();
+    assert_eq!(report.findings().len(), 1, "{report}");
+    let left = report.left_behind().unwrap();
+    assert!(left.message.contains("teardown step 1"), "{left}");
+    assert!(report.to_string().contains("error: teardown step 1"));
+}
+
+#[tokio::test]
 async fn a_step_that_fails_ends_the_campaign() {
     let cases = [
         (

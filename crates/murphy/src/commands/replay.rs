@@ -10,18 +10,19 @@ use crate::config::{Config, STORE};
 use crate::context::Context;
 use crate::error::Error;
 use crate::reopened::Reopened;
-use crate::{exit, output, runtime};
+use crate::runtime::{self, Stopped};
+use crate::{exit, output};
 
 pub(crate) fn run(args: &ReplayArgs, context: &Context) -> Result<u8, Error> {
     let replay = Replay::find(&args.what, &state(args, context))?;
     let faultload = replay.faultload()?;
-    let replayed = runtime::block_on(play(replay, &faultload, args, context))??;
+    let (replayed, stopped) = runtime::block_on(play(replay, &faultload, args, context))??;
     output::write(|out| replayed.write(out))?;
-    Ok(match replayed.word() {
+    Ok(stopped.with_result(match replayed.word() {
         Word::Failed { .. } => exit::FINDINGS,
         Word::Fixed => exit::OK,
         Word::NotReached { .. } => exit::NOTHING_INJECTED,
-    })
+    }))
 }
 
 /// Where findings are kept: as the nearest murphy.toml says, or here.
@@ -36,13 +37,12 @@ async fn play(
     faultload: &Faultload,
     args: &ReplayArgs,
     context: &Context,
-) -> Result<Replayed, Error> {
+) -> Result<(Replayed, Stopped), Error> {
     let modes: Vec<String> = faultload.iter().map(|(_, mode)| mode.to_string()).collect();
     let config = args.config.as_deref();
     let system = Reopened::of_replay(&replay, modes.join(","), config, context).await?;
     let done = system.run(faultload).await;
-    let stopped = system.stop().await;
+    let stopped = runtime::stop(system.stop(), false).await;
     let (observed, held) = done?;
-    stopped?;
-    Ok(Replayed::new(replay, observed, &held)?)
+    Ok((Replayed::new(replay, observed, &held)?, stopped))
 }

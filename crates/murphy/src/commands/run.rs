@@ -86,15 +86,15 @@ fn one(run: &Run<'_>, scenario: &ScenarioSpec) -> Result<u8, Error> {
     let mut kept = Kept::open(args, project, scenario, &campaign, &own_files(run))?;
     let among_several = project.scenarios.len() > 1;
     let reports = run.reports.of_scenario(&scenario.name, among_several);
-    let (outcome, interrupted, correlation) = runtime::block_on(async {
+    let (outcome, stopped, correlation) = runtime::block_on(async {
         let up = project.bring_up(scenario, campaign.jobs, kept.name());
         let (world, correlation) = up.await?;
         campaign.jobs = campaign.jobs.min(world.workers());
         let done = campaign_in(&world, &campaign, &mut kept, run.context, &reports).await;
-        let stopped = world.stop().await;
-        let (outcome, interrupted) = done?;
-        stopped.map_err(Error::Broken)?;
-        Ok::<_, Error>((outcome, interrupted, correlation))
+        let interrupted = matches!(done, Ok((_, true)));
+        let stopped = runtime::stop(world.stop(), interrupted).await;
+        let (outcome, _) = done?;
+        Ok::<_, Error>((outcome, stopped, correlation))
     })??;
     kept.say_trouble();
     let solo = murphy::why_solo(&correlation);
@@ -108,10 +108,7 @@ fn one(run: &Run<'_>, scenario: &ScenarioSpec) -> Result<u8, Error> {
     ) {
         output::say("note: `--resume` with the same arguments goes on where this one was stopped");
     }
-    Ok(match interrupted {
-        true => runtime::code_of_signal(),
-        false => code,
-    })
+    Ok(stopped.with_result(code))
 }
 
 /// Findings show but the end of what was logged; nothing is said where nothing

@@ -36,7 +36,6 @@ impl Campaign {
         let done = murphy_campaign::run(&world, &settings, memory, sink, Stopping::never()).await;
         let stopped = world.stop().await;
         let outcome = done.map_err(Error::of)?;
-        stopped.map_err(Error::Broken)?;
         if let Some(trouble) = kept.as_ref().and_then(|(store, _)| store.trouble()) {
             return Err(Error::Store(trouble));
         }
@@ -51,6 +50,7 @@ impl Campaign {
             jobs: settings.jobs,
             notes,
             replays,
+            left: stopped.err(),
         })
     }
 

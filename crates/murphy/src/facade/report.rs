@@ -3,10 +3,12 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use murphy_campaign::BrokenWorld;
 use murphy_campaign::live::Correlation;
 use murphy_model::{Certificate, Finding, Severity};
 use murphy_report::{Summary, terminal};
 
+use super::Error;
 use crate::replays::write_files;
 
 /// What came of a campaign. Written as the text that the command line shows,
@@ -19,6 +21,7 @@ pub struct Report {
     pub(super) jobs: u32,
     pub(super) notes: Vec<String>,
     pub(super) replays: Vec<PathBuf>,
+    pub(super) left: Option<BrokenWorld>,
 }
 
 impl Report {
@@ -58,13 +61,20 @@ impl Report {
         &self.replays
     }
 
+    /// What went wrong when all was over: a step of the teardown that failed, or
+    /// a service that could not be brought back for it. The findings stand.
+    pub fn left_behind(&self) -> Option<&BrokenWorld> {
+        self.left.as_ref()
+    }
+
     /// All of it, for the other formats of [`crate::report`].
     pub fn summary(&self) -> &Summary {
         &self.summary
     }
 
     /// Panics with the report if anything was found that is more than a
-    /// warning, or if no fault struck at all: that is no pass.
+    /// warning, if no fault struck at all, which is no pass, or if the teardown
+    /// failed.
     #[track_caller]
     pub fn assert_no_findings(&self) {
         let fails = |finding: &&Finding| finding.severity == Severity::Fail;
@@ -76,6 +86,9 @@ impl Report {
             panic!(
                 "nothing was tested: no fault struck\nhint: do the services call each other through the proxies (`Proxied`)?\n\n{self}"
             );
+        }
+        if self.left.is_some() {
+            panic!("no bug was found, but the teardown failed\n\n{self}");
         }
     }
 }
@@ -90,6 +103,9 @@ impl fmt::Display for Report {
         f.write_str(&anstream::adapter::strip_str(&text).to_string())?;
         for note in &self.notes {
             writeln!(f, "note: {note}")?;
+        }
+        if let Some(left) = &self.left {
+            writeln!(f, "error: {}", Error::Broken(left.clone()))?;
         }
         Ok(())
     }
