@@ -4,7 +4,7 @@
 //! to, and the exit code.
 
 use std::collections::BTreeSet;
-use std::fs::File;
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -123,10 +123,18 @@ impl Reports {
         Reports(self.0.iter().map(own).collect())
     }
 
+    /// Makes sure that all can be written, before there is anything to lose.
+    pub(crate) fn check(&self) -> Result<(), Usage> {
+        self.paths()
+            .try_for_each(|path| try_out(path).map_err(|error| cannot_write(path, &error)))
+    }
+
     /// Where events go while the campaign runs.
-    pub(crate) fn events(&self) -> Result<Option<BufWriter<File>>, Error> {
+    pub(crate) fn events(&self) -> Result<Option<BufWriter<File>>, Usage> {
         let wanted = self.0.iter().find(|(format, _)| *format == "events");
-        wanted.map(|(_, path)| create(path)).transpose()
+        let created =
+            wanted.map(|(_, path)| create(path).map_err(|error| cannot_write(path, &error)));
+        created.transpose()
     }
 
     /// All files.
@@ -134,7 +142,9 @@ impl Reports {
         self.0.iter().map(|(_, path)| path.as_path())
     }
 
-    fn write(&self, summary: &Summary) -> Result<(), Error> {
+    /// Writes those that are made at the end. One that cannot be written keeps
+    /// no other from it, and changes nothing about the result.
+    fn write(&self, summary: &Summary) {
         for (format, path) in &self.0 {
             let write: fn(&Summary, &mut dyn Write) -> io::Result<()> = match *format {
                 "json" => json::write,
@@ -142,25 +152,52 @@ impl Reports {
                 "markdown" => markdown::write,
                 _ => continue,
             };
-            let mut file = create(path)?;
-            let written = write(summary, &mut file).and_then(|()| file.flush());
-            written.map_err(|error| cannot_write(path, error))?;
+            let written = create(path).and_then(|mut file| {
+                write(summary, &mut file)?;
+                file.flush()
+            });
+            if let Err(error) = written {
+                complain(format_args!(
+                    "cannot write the report {}: {error}\nhint: the result stands, and so does its exit code",
+                    path.display()
+                ));
+            }
         }
-        Ok(())
     }
 }
 
-fn create(path: &Path) -> Result<BufWriter<File>, Error> {
+fn create(path: &Path) -> io::Result<BufWriter<File>> {
+    make_folder(path);
+    Ok(BufWriter::new(File::create(path)?))
+}
+
+/// If it cannot be made, that shows when the file is.
+fn make_folder(path: &Path) {
     if let Some(folder) = path.parent() {
-        let _ = std::fs::create_dir_all(folder);
+        let _ = fs::create_dir_all(folder);
     }
-    let file = File::create(path).map_err(|error| cannot_write(path, error))?;
-    Ok(BufWriter::new(file))
 }
 
-fn cannot_write(path: &Path, error: io::Error) -> Error {
-    let context = format!("cannot write the report {}", path.display());
-    anyhow::Error::new(error).context(context).into()
+/// Opens a file for writing and leaves things as they were: an old report
+/// stands until there is a new one. Who reads from a pipe would take its end
+/// for the report's; devices and the like are not touched.
+fn try_out(path: &Path) -> io::Result<()> {
+    let there = fs::metadata(path);
+    if there.as_ref().is_ok_and(|it| !it.is_file() && !it.is_dir()) {
+        return Ok(());
+    }
+    make_folder(path);
+    OpenOptions::new().append(true).create(true).open(path)?;
+    match there {
+        Ok(_) => Ok(()),
+        Err(_) => fs::remove_file(path),
+    }
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> Usage {
+    Usage::new(format!("cannot write the report {}: {error}", path.display())).hint(
+        "name a file that can be written, with `--report FORMAT=PATH` or under `[report]` in murphy.toml",
+    )
 }
 
 fn report(word: &str) -> Result<(&'static str, PathBuf), Usage> {
@@ -182,19 +219,20 @@ fn report(word: &str) -> Result<(&'static str, PathBuf), Usage> {
     Ok((known, PathBuf::from(path)))
 }
 
-/// Writes the result to stdout and to the files.
+/// Writes the result to stdout and to the files, whatever comes of stdout.
 pub(crate) fn write(
     summary: &Summary,
     replays: &[PathBuf],
     format: Format,
     reports: &Reports,
 ) -> Result<(), Error> {
-    output::write(|out| match format {
+    let shown = output::write(|out| match format {
         Format::Json => json::write(summary, out),
         Format::Human => {
             terminal::write(summary, out)?;
             write_files(replays, out)
         }
-    })?;
-    reports.write(summary)
+    });
+    reports.write(summary);
+    shown
 }

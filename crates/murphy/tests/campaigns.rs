@@ -14,7 +14,7 @@ use support::{Done, Project, processes_in, runs, signal, wait_until};
 
 fn main() -> ExitCode {
     support::shop::serve_if_asked();
-    let tests: [(&str, fn()); 15] = [
+    let tests: [(&str, fn()); 16] = [
         ("one Ctrl-C finishes what runs and reports", one_ctrl_c),
         ("a second Ctrl-C stops at once", two_ctrl_c),
         ("SIGTERM is told apart", sigterm),
@@ -38,6 +38,10 @@ fn main() -> ExitCode {
         ("verdicts of another test are not taken", another_test),
         ("known findings do not fail the build", baseline),
         ("a store that cannot be written says so", no_store),
+        (
+            "a report that cannot be written keeps no other from it",
+            full_disk,
+        ),
         ("explanations come from the last campaign", explained),
     ];
     let trial = |(name, test): (&str, fn())| {
@@ -341,6 +345,18 @@ fn no_store() {
     assert!(done.stderr.contains(".murphy"), "{}", done.stderr);
     assert!(done.stderr.contains("hint: "), "{}", done.stderr);
     assert!(processes_in(&project.directory).is_empty());
+}
+
+fn full_disk() {
+    let project = Project::new();
+    let reports = ["--report", "json=/dev/full", "--report", "junit=out.xml"];
+    let done = project
+        .run(&[&["run"][..], &reports[..]].concat())
+        .exited(1);
+    assert!(done.stderr.contains("cannot write the report /dev/full"));
+    assert!(done.stdout.contains("2 findings in "), "{}", done.stdout);
+    let junit = fs::read_to_string(project.directory.join("out.xml")).unwrap();
+    assert!(junit.contains("failures=\"2\""), "{junit}");
 }
 
 fn explained() {

@@ -17,6 +17,7 @@ use crate::{config, runtime};
 pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<u8, Error> {
     let settings = Settings::of_demo(args)?;
     let reports = Reports::of(&args.campaign.report, &[])?;
+    reports.check()?;
     let hint = settings.reference_hint;
     let campaign = settings.campaign;
     let (outcome, interrupted) = runtime::block_on_all(async {

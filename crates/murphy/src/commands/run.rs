@@ -42,6 +42,10 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8, Error> {
     if args.search.format == Format::Json && scenarios.len() > 1 {
         return Err(several_in_json(&run.project).into());
     }
+    for scenario in scenarios {
+        let reports = run.reports.of_scenario(&scenario.name, scenarios.len() > 1);
+        reports.check()?;
+    }
     let mut codes = Vec::new();
     let is_alone = scenarios.len() == 1;
     let mut told = false;
