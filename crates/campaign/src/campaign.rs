@@ -68,6 +68,9 @@ pub struct Outcome {
     pub remembered: usize,
     /// What every edge was seen to do about failures.
     pub profile: Profile,
+    /// Why the search was broken off, if it was: executions could not be
+    /// carried out any more. All else is what had come out until then.
+    pub broken: Option<BrokenWorld>,
     /// The strategy, to be asked about what it did.
     pub searcher: Searcher,
 }
@@ -92,7 +95,7 @@ pub struct Case {
 pub enum Failed {
     /// The scenario is not fit to be tested with faults.
     Refused(Refused),
-    /// Executions cannot be carried out.
+    /// Executions could not be carried out from the beginning.
     Broken(BrokenWorld),
     /// It was told to stop at once.
     Interrupted,
@@ -124,7 +127,7 @@ pub async fn run<W: World>(
     let gently = stopping.clone();
     let done = async {
         let identity = run.reference().await?;
-        run.explore(&identity, began, gently).await
+        Ok::<_, Failed>(run.explore(&identity, began, gently).await)
     };
     let certificate = tokio::select! {
         biased;
@@ -146,6 +149,7 @@ struct Run<'r, W> {
     executed: usize,
     remembered: usize,
     injected: bool,
+    broken: Option<BrokenWorld>,
 }
 
 /// What is known once the references have been run.
@@ -172,6 +176,7 @@ impl<'r, W: World> Run<'r, W> {
             executed: 0,
             remembered: 0,
             injected: false,
+            broken: None,
         }
     }
 
@@ -217,7 +222,7 @@ impl<'r, W: World> Run<'r, W> {
         identity: &Arc<Identity>,
         began: Instant,
         mut stopping: Stopping,
-    ) -> Result<Certificate, Failed> {
+    ) -> Certificate {
         let world = self.world;
         let mut free: Vec<u32> = (0..workers(world, self.settings)).rev().collect();
         let mut running: FuturesUnordered<Running<'r>> = FuturesUnordered::new();
@@ -256,7 +261,13 @@ impl<'r, W: World> Run<'r, W> {
                 biased;
                 Some((worker, ticket, observed)) = running.next() => {
                     free.push(worker);
-                    self.take_in(ticket, observed?, false);
+                    match observed {
+                        Ok(observed) => self.take_in(ticket, observed, false),
+                        Err(broken) => {
+                            running.clear();
+                            self.break_off(broken);
+                        }
+                    }
                 }
                 () = stopping.more_than(Hurry::None), if !stopped => {
                     stopped = true;
@@ -264,6 +275,13 @@ impl<'r, W: World> Run<'r, W> {
                 }
             }
         }
+    }
+
+    /// Ends the search with what came out until now. What was under way is not
+    /// waited for: what comes of it in a broken world says nothing.
+    fn break_off(&mut self, broken: BrokenWorld) {
+        self.broken = Some(broken);
+        self.searcher.strategy().break_off();
     }
 
     /// The execution under this faultload, if it was made already, and whether
@@ -315,9 +333,10 @@ impl<'r, W: World> Run<'r, W> {
         mut certificate: Certificate,
         identity: &Arc<Identity>,
         until: Until<'_>,
-    ) -> Result<Certificate, Failed> {
-        let (Some(most), Searcher::Tree(tree)) = (self.settings.audit, &self.searcher) else {
-            return Ok(certificate);
+    ) -> Certificate {
+        let most = self.settings.audit.filter(|_| self.broken.is_none());
+        let (Some(most), Searcher::Tree(tree)) = (most, &self.searcher) else {
+            return certificate;
         };
         let world = self.world;
         let judge = &mut self.judged.as_mut().expect("after the reference").judge;
@@ -330,7 +349,14 @@ impl<'r, W: World> Run<'r, W> {
             }
             let runs = (0..).zip(&batch);
             let runs = runs.map(|(worker, faultload)| world.run(worker, faultload, identity));
-            for observed in try_join_all(runs).await? {
+            let batch = match try_join_all(runs).await {
+                Ok(batch) => batch,
+                Err(broken) => {
+                    self.broken = Some(broken);
+                    break;
+                }
+            };
+            for observed in batch {
                 let observed = redacted(observed);
                 if !sample.compare(&observed.execution) {
                     number += 1;
@@ -346,7 +372,7 @@ impl<'r, W: World> Run<'r, W> {
         if result.sampled > 0 || !until.is_over() {
             certificate.audit = Some(result);
         }
-        Ok(certificate)
+        certificate
     }
 
     fn outcome(self, mut certificate: Certificate, took: Duration) -> Outcome {
@@ -383,6 +409,7 @@ impl<'r, W: World> Run<'r, W> {
             reference,
             remembered: self.remembered,
             profile,
+            broken: self.broken,
             searcher: self.searcher,
         }
     }

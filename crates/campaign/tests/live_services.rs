@@ -5,10 +5,13 @@
 #[path = "live_support/mod.rs"]
 mod support;
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use murphy_campaign::World;
 use murphy_campaign::live::LiveWorld;
 use murphy_campaign::live::spec::{Source, SystemSpec};
+use murphy_model::Faultload;
 use support::*;
 
 #[test]
@@ -112,6 +115,31 @@ async fn a_service_that_crashed_is_there_for_the_next_execution() {
         );
         assert!(output.contains("cannot go on"), "{output}");
     }
+}
+
+/// The test under the fault may see no more than a connection that breaks, or
+/// not even that; the next one finds nobody there, which is not its doing.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_fault_is_named_under_which_a_running_service_went_down() {
+    let folder = Folder::new();
+    let mut system = shop(FORWARDED);
+    let address = mortal_cart(1);
+    system.services[0] = running("cart", &address);
+    let world = start(system, buys(), &folder).await.unwrap();
+    let fatal = "shop GET /buy > cart GET /items = after:503";
+    let struck = run(&world, fatal).await;
+    assert_eq!(complaint(&struck), "GET /buy answered 500, expected 2xx");
+    assert!(soon(|| is_free(&address)));
+    let next: Faultload = "shop GET /buy > cart GET /items = delay:1ms"
+        .parse()
+        .unwrap();
+    let error = world.run(0, &next, &Arc::default()).await.unwrap_err();
+    assert_eq!(
+        error.message,
+        format!(
+            "service `cart` is down: nothing listens on {address}; it went down while `{fatal}` was made to fail"
+        )
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

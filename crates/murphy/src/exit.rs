@@ -17,7 +17,8 @@ pub(crate) const USAGE: u8 = 2;
 /// There is nothing to compare with: the scenario fails without any fault, is
 /// not stable, or cannot be run at all because a service is down, a port is
 /// taken or a command is not found. These show only when something is run, so
-/// they say nothing against the arguments or the file.
+/// they say nothing against the arguments or the file. Also if that comes
+/// later: what was found until then is reported all the same.
 pub(crate) const REFERENCE_FAILED: u8 = 3;
 
 /// There is nothing to inject, or no planned fault struck: nothing was tested.

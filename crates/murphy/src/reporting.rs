@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use murphy::replays::{Replay, System, write_files};
-use murphy_campaign::Outcome;
+use murphy_campaign::{BrokenWorld, Outcome};
 use murphy_model::nearest;
 use murphy_report::{Summary, json, junit, markdown, terminal};
 
@@ -30,6 +30,15 @@ pub(crate) fn exit_code(summary: &Summary, outcome: &Outcome, require_complete: 
         () if !outcome.injected => exit::NOTHING_INJECTED,
         () if require_complete && !complete => exit::INCOMPLETE,
         () => exit::OK,
+    }
+}
+
+/// The same for a search that may have been broken off, which is said after
+/// what was found until then.
+pub(crate) fn with_broken(code: u8, broken: Option<BrokenWorld>) -> u8 {
+    match broken {
+        Some(broken) => exit::worst(&[code, Error::Broken(broken).report()]),
+        None => code,
     }
 }
 

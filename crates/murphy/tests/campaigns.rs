@@ -14,7 +14,7 @@ use support::{Done, Project, processes_in, runs, signal, wait_until};
 
 fn main() -> ExitCode {
     support::shop::serve_if_asked();
-    let tests: [(&str, fn()); 16] = [
+    let tests: [(&str, fn()); 17] = [
         ("one Ctrl-C finishes what runs and reports", one_ctrl_c),
         ("a second Ctrl-C stops at once", two_ctrl_c),
         ("SIGTERM is told apart", sigterm),
@@ -27,6 +27,10 @@ fn main() -> ExitCode {
             ctrl_c_at_the_start,
         ),
         ("Ctrl-C stops commands that only look", ctrl_c_while_looking),
+        (
+            "what was found before a service went down is told",
+            went_down,
+        ),
         ("jobs do not change results", jobs),
         (
             "two campaigns at once do not disturb each other",
@@ -176,6 +180,46 @@ fn ctrl_c_while_looking() {
     wait_until("all is up", || processes_in(&project.directory).len() == 8);
     signal(child.id(), "TERM");
     end(child).exited(143);
+    project.check_nothing_is_left();
+}
+
+/// A service that nobody starts again ends the campaign, but not what it has
+/// found.
+fn went_down() {
+    let project = slow();
+    let config = fs::read_to_string(project.directory.join("murphy.toml")).unwrap();
+    let port = project.ports[1];
+    let (before, rest) = config.split_once("[services.cart]").unwrap();
+    let (_, after) = rest.split_once("[services.top]").unwrap();
+    let cart = format!("[services.cart]\nupstream = \"127.0.0.1:{port}\"\n");
+    project.write(
+        "murphy.toml",
+        &format!("{before}{cart}[services.top]{after}"),
+    );
+    let price = format!("127.0.0.1:{}", project.ports[0]);
+    let mut cart = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["serve", "cart", &port.to_string(), &price])
+        .spawn()
+        .unwrap();
+    wait_until("the cart", || {
+        std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
+    });
+    let child = at_work(&project);
+    wait_until("a finding", || {
+        let events = fs::read_to_string(project.directory.join("events.ndjson"));
+        events.unwrap().contains("\"findings\":1")
+    });
+    cart.kill().unwrap();
+    cart.wait().unwrap();
+    let done = end(child).exited(3);
+    let result = done.result();
+    assert_eq!(result["incomplete"], "stopped");
+    assert!(result["explored"].as_u64().unwrap() > 3);
+    assert_ne!(result["findings"].as_array().unwrap().len(), 0);
+    let says = format!(
+        "service `cart` is down: nothing listens on 127.0.0.1:{port}; it went down while `"
+    );
+    assert!(done.stderr.contains(&says), "{}", done.stderr);
     project.check_nothing_is_left();
 }
 

@@ -203,4 +203,9 @@ impl Strategy for Random {
         self.stopped = true;
         self.round.clear();
     }
+
+    fn break_off(&mut self) {
+        self.stop();
+        self.under_way.clear();
+    }
 }

@@ -35,6 +35,10 @@ pub trait Strategy {
     /// Proposes nothing more: what is under way is still to be answered, then
     /// all is done. The certificate says that the search was stopped.
     fn stop(&mut self);
+
+    /// Stops at once: what is under way will never be answered, and counts as
+    /// not run.
+    fn break_off(&mut self);
 }
 
 /// Runs a strategy to its end, `in_flight` executions at a time.

@@ -10,6 +10,7 @@ mod client;
 mod context;
 mod control;
 mod correlate;
+mod downfall;
 mod grace;
 mod health;
 mod ledger;
@@ -32,7 +33,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use murphy_model::{Execution, Fault, Faultload, Identity, Observed, Organic, Verdict};
+use murphy_model::{Execution, Fault, Faultload, Identity, Observed, Verdict};
 use murphy_proxy::Awake;
 use murphy_registry::{Control as _, ExecutionId, Plan, Recorded, Registry, WorkerId};
 use tokio::time::timeout;
@@ -40,6 +41,7 @@ use tokio::time::timeout;
 use self::broken::{More, broken};
 use self::context::{Variables, head_lines};
 use self::control::Control;
+use self::downfall::{Downfall, is_down};
 use self::grace::Grace;
 use self::ledger::Ledger;
 use self::log::Log;
@@ -139,6 +141,7 @@ pub struct LiveWorld {
     // Before the services, so that nobody calls one that is not there.
     wiring: Wiring,
     services: Services,
+    downfall: Downfall,
     registry: Arc<Registry>,
     awake: Awake,
     grace: Grace,
@@ -201,6 +204,7 @@ impl LiveWorld {
             control,
             wiring,
             services,
+            downfall: Downfall::default(),
             registry,
             awake: Awake::new(match &scenario.kind {
                 ScenarioKind::Requests(_) => NEXT_ANSWER,
@@ -284,9 +288,10 @@ impl LiveWorld {
         let begun = self.begin(worker, faultload, identity, keep, how.solo)?;
         let said = Arc::new(Log::new(OUTPUT));
         let (word, recorded, took) = self.play(worker, &begun, &said, how, &mut turn).await?;
-        if word.is_err() && recorded.details.iter().any(|it| is_down(it.organic)) {
-            self.services.check_running().await?;
+        if word.is_err() && recorded.details.iter().any(is_down) {
+            self.check_running(&recorded).await?;
         }
+        self.downfall.take(&recorded);
         let output = self.output(&said, word.is_err(), &marks).await;
         if faultload.is_empty() && word.is_ok() {
             self.grace.learn(took);
@@ -304,6 +309,13 @@ impl LiveWorld {
             output,
         };
         Ok((observed, recorded))
+    }
+
+    /// A test that fails because a service is down says nothing about faults.
+    async fn check_running(&self, recorded: &Recorded) -> Result<(), BrokenWorld> {
+        let alone = self.options.workers == 1;
+        let up = self.services.check_running().await;
+        up.map_err(|broken| self.downfall.tell(broken, recorded, alone))
     }
 
     fn begin(
@@ -499,13 +511,6 @@ fn verdict(word: Result<(), String>, missing: Vec<Fault>) -> Verdict {
         Ok(()) if missing.is_empty() => Verdict::Passed,
         Ok(()) => Verdict::NotExercised { missing },
     }
-}
-
-fn is_down(organic: Option<Organic>) -> bool {
-    matches!(
-        organic,
-        Some(Organic::Refused | Organic::Unreachable | Organic::ConnectTimedOut)
-    )
 }
 
 fn check(options: &LiveOptions) -> Result<(), BrokenWorld> {

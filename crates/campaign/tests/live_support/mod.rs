@@ -96,6 +96,27 @@ fn read_request(reader: &mut impl BufRead) -> Option<Asked> {
     }
 }
 
+/// A cart in this process that is gone once it has answered so many requests;
+/// where it listens.
+pub(crate) fn mortal_cart(requests: usize) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        let mut answered = 0;
+        while answered < requests {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            if read_request(&mut reader).is_none() {
+                continue; // Somebody only looked whether it is there.
+            }
+            answered += 1;
+            let answer = "HTTP/1.1 200 \r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+            stream.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    address
+}
+
 fn as_cart(asked: &Asked) -> (u16, String) {
     match asked.path.as_str() {
         "/items" => (200, "{\"items\": [{\"name\": \"tea\"}]}".to_owned()),

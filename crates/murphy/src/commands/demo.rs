@@ -50,7 +50,10 @@ pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<u8, Error> {
     let summary = subject.summary(&outcome);
     reporting::write(&summary, &replays, args.search.format, &reports)?;
     let code = reporting::exit_code(&summary, &outcome, settings.require_complete);
-    reporting::say_what_is_missing(code, &summary, campaign.max_time);
+    if outcome.broken.is_none() {
+        reporting::say_what_is_missing(code, &summary, campaign.max_time);
+    }
+    let code = reporting::with_broken(code, outcome.broken);
     Ok(match interrupted {
         true => runtime::code_of_signal(),
         false => code,

@@ -64,6 +64,9 @@ fn of_demo(app: &str, args: &ExplainArgs) -> Result<Search, Error> {
             .await
             .map_err(|failed| Error::of_campaign(failed, &settings.reference_hint))
     })??;
+    if let Some(broken) = outcome.broken {
+        return Err(Error::Broken(broken));
+    }
     let verdicts = outcome
         .cases
         .iter()

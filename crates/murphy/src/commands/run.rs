@@ -96,8 +96,10 @@ fn one(run: &Run<'_>, scenario: &ScenarioSpec) -> Result<u8, Error> {
         campaign.jobs = campaign.jobs.min(world.workers());
         let done = campaign_in(&world, &campaign, &mut kept, run.context, &reports).await;
         let interrupted = matches!(done, Ok((_, true)));
-        let stopped = runtime::stop(world.stop(), interrupted).await;
+        let mut stopped = runtime::stop(world.stop(), interrupted).await;
         let (outcome, _) = done?;
+        // What is broken already need not be torn down well.
+        stopped.trouble = outcome.broken.clone().or(stopped.trouble);
         Ok::<_, Error>((outcome, stopped, correlation))
     })??;
     kept.say_trouble();
@@ -230,7 +232,9 @@ fn report(
     summary.known = known.map(|known| known.of(&scenario.name, &outcome.findings));
     reporting::write(&summary, &replays, args.search.format, reports)?;
     let code = reporting::exit_code(&summary, outcome, args.campaign.require_complete);
-    reporting::say_what_is_missing(code, &summary, campaign.max_time);
+    if outcome.broken.is_none() {
+        reporting::say_what_is_missing(code, &summary, campaign.max_time);
+    }
     Ok(code)
 }
 

@@ -36,6 +36,10 @@ impl Campaign {
         let done = murphy_campaign::run(&world, &settings, memory, sink, Stopping::never()).await;
         let stopped = world.stop().await;
         let outcome = done.map_err(Error::of)?;
+        if let Some(broken) = outcome.broken.clone() {
+            self.save_replays(&outcome)?;
+            return Err(Error::Broken(broken));
+        }
         if let Some(trouble) = kept.as_ref().and_then(|(store, _)| store.trouble()) {
             return Err(Error::Store(trouble));
         }

@@ -305,4 +305,9 @@ impl Strategy for Lineage {
     fn stop(&mut self) {
         self.stopped |= !matches!(self.state, State::Ended(_));
     }
+
+    fn break_off(&mut self) {
+        self.stop();
+        self.under_way.clear();
+    }
 }

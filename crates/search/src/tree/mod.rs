@@ -159,4 +159,9 @@ impl Strategy for Tree {
     fn stop(&mut self) {
         self.stopped = true;
     }
+
+    fn break_off(&mut self) {
+        self.stop();
+        self.under_way.clear();
+    }
 }
