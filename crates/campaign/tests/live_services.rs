@@ -107,7 +107,10 @@ async fn a_service_that_crashed_is_there_for_the_next_execution() {
     let world = start(shop(FORWARDED), crashes, &folder).await.unwrap();
     for _ in 0..2 {
         let crashed = run(&world, "").await;
-        assert_eq!(complaint(&crashed), "GET /crash answered 500, expected 2xx");
+        assert_eq!(
+            complaint(&crashed),
+            "GET /crash answered 500, expected 2xx; service `cart` ended (exit code 3) while the scenario ran"
+        );
         let output = crashed.output.unwrap();
         assert!(
             output.contains("--- `cart` ended: exit code 3 ---"),
@@ -115,6 +118,45 @@ async fn a_service_that_crashed_is_there_for_the_next_execution() {
         );
         assert!(output.contains("cannot go on"), "{output}");
     }
+}
+
+fn brittle() -> murphy_campaign::live::spec::ScenarioSpec {
+    let request = request("shop", "/brittle");
+    support::scenario(murphy_campaign::live::spec::ScenarioKind::Requests(vec![
+        request,
+    ]))
+}
+
+const FATAL: &str = "shop GET /brittle > cart GET /items = 503";
+
+const ENDED: &str = "service `cart` ended (exit code 3) while the scenario ran";
+
+/// Who calls it gets over it, and it is there again for the next test: without
+/// a look at its process nobody would ever know.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crash_that_the_scenario_does_not_see_is_a_failure() {
+    let folder = Folder::new();
+    let world = start(shop(FORWARDED), brittle(), &folder).await.unwrap();
+    assert_eq!(complaint(&run(&world, "").await), "");
+    let struck = run(&world, FATAL).await;
+    assert_eq!(complaint(&struck), ENDED);
+    assert!(struck.output.unwrap().contains("cannot go on"));
+    assert_eq!(complaint(&run(&world, "").await), "");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crash_is_not_held_against_what_ran_beside_it() {
+    let folder = Folder::new();
+    let mut system = shop(FORWARDED);
+    system.services[0] = managed("cart", "cart", &[("SLOW", "100")]);
+    let options = murphy_campaign::live::LiveOptions {
+        workers: 2,
+        ..options(&folder)
+    };
+    let world = LiveWorld::start(system, brittle(), options).await.unwrap();
+    let (struck, calm) = tokio::join!(run_on(&world, 0, FATAL), run_on(&world, 1, ""));
+    assert_eq!(complaint(&struck), ENDED);
+    assert_eq!(complaint(&calm), "");
 }
 
 /// The test under the fault may see no more than a connection that breaks, or

@@ -36,6 +36,7 @@ use std::time::{Duration, Instant};
 use murphy_model::{Execution, Fault, Faultload, Identity, Observed, Verdict};
 use murphy_proxy::Awake;
 use murphy_registry::{Control as _, ExecutionId, Plan, Recorded, Registry, WorkerId};
+use tokio::sync::RwLock;
 use tokio::time::timeout;
 
 use self::broken::{More, broken};
@@ -46,7 +47,7 @@ use self::grace::Grace;
 use self::ledger::Ledger;
 use self::log::Log;
 use self::scenario::{About, Scenario};
-use self::services::{Failure, Services};
+use self::services::{Failure, Mark, Services};
 use self::spec::{ScenarioKind, ScenarioSpec, Session, SystemSpec};
 use self::steps::Steps;
 use self::teardown::Teardown;
@@ -141,6 +142,8 @@ pub struct LiveWorld {
     // Before the services, so that nobody calls one that is not there.
     wiring: Wiring,
     services: Services,
+    /// Who runs beside others shares this; who must be alone has it.
+    together: RwLock<()>,
     downfall: Downfall,
     registry: Arc<Registry>,
     awake: Awake,
@@ -204,6 +207,7 @@ impl LiveWorld {
             control,
             wiring,
             services,
+            together: RwLock::default(),
             downfall: Downfall::default(),
             registry,
             awake: Awake::new(match &scenario.kind {
@@ -271,7 +275,8 @@ impl LiveWorld {
         }
     }
 
-    /// Runs the scenario once.
+    /// Runs the scenario once. Where a service ended meanwhile and others ran
+    /// beside, whose doing that was shows only alone: it is run again so.
     async fn execute(
         &self,
         worker: u32,
@@ -281,6 +286,33 @@ impl LiveWorld {
         how: How,
     ) -> Result<(Observed, Recorded), BrokenWorld> {
         let worker = self.check_worker(worker)?;
+        let together = self.together.read().await;
+        let done = self.execute_once(worker, faultload, identity, keep, how);
+        let (observed, recorded, ended) = done.await?;
+        drop(together);
+        if !ended || !self.runs_beside() {
+            return Ok((observed, recorded));
+        }
+        let _alone = self.together.write().await;
+        let done = self.execute_once(worker, faultload, identity, keep, how);
+        let (observed, recorded, _) = done.await?;
+        Ok((observed, recorded))
+    }
+
+    /// Whether executions may overlap at all.
+    fn runs_beside(&self) -> bool {
+        self.options.workers > 1 || self.ahead() > 0
+    }
+
+    /// Also says whether a service ended meanwhile.
+    async fn execute_once(
+        &self,
+        worker: u32,
+        faultload: &Faultload,
+        identity: &Arc<Identity>,
+        keep: Keep,
+        how: How,
+    ) -> Result<(Observed, Recorded, bool), BrokenWorld> {
         let mut turn = self.turn().await;
         self.services.revive(&self.wiring).await?;
         self.reset.run().await?;
@@ -292,6 +324,8 @@ impl LiveWorld {
             self.check_running(&recorded).await?;
         }
         self.downfall.take(&recorded);
+        let ended = self.ended_since(&marks, &recorded).await;
+        let word = with_ended(word, &ended);
         let output = self.output(&said, word.is_err(), &marks).await;
         if faultload.is_empty() && word.is_ok() {
             self.grace.learn(took);
@@ -308,7 +342,17 @@ impl LiveWorld {
             took,
             output,
         };
-        Ok((observed, recorded))
+        Ok((observed, recorded, !ended.is_empty()))
+    }
+
+    /// What is to be said of services that ended since by themselves.
+    async fn ended_since(&self, marks: &[Mark], recorded: &Recorded) -> Vec<String> {
+        let mut calls = recorded.trace.calls().iter().zip(&recorded.details);
+        let broke = calls.any(|(call, detail)| {
+            let callee = &call.point.frame().destination;
+            detail.organic.is_some() && self.services.manages(callee)
+        });
+        self.services.ended_since(marks, broke).await
     }
 
     /// A test that fails because a service is down says nothing about faults.
@@ -411,7 +455,7 @@ impl LiveWorld {
     }
 
     /// What the test printed and, where it failed, the services with it.
-    async fn output(&self, said: &Log, failed: bool, marks: &[u64]) -> Option<String> {
+    async fn output(&self, said: &Log, failed: bool, marks: &[Mark]) -> Option<String> {
         let mut text = said.text();
         if failed && !marks.is_empty() {
             tokio::time::sleep(PRINTING).await;
@@ -502,6 +546,16 @@ impl Drop for Begun<'_> {
     fn drop(&mut self) {
         self.world.registry.end(self.id);
         self.world.control.ended(self.id);
+    }
+}
+
+/// A crash is a failure, also where the scenario gets over it or sees nothing
+/// of it.
+fn with_ended(word: Result<(), String>, ended: &[String]) -> Result<(), String> {
+    match (word, ended) {
+        (word, []) => word,
+        (Ok(()), ended) => Err(ended.join("; ")),
+        (Err(why), ended) => Err(format!("{why}; {}", ended.join("; "))),
     }
 }
 

@@ -15,7 +15,7 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
@@ -194,6 +194,12 @@ impl Process {
     /// How it ended, if it has.
     pub(super) fn exit(&self) -> Option<Exit> {
         *self.exit.borrow()
+    }
+
+    /// Whether it runs, which the kernel knows before we are told.
+    pub(super) fn runs(&self) -> bool {
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        self.exit().is_none() && matches!(waitid(WaitId::Pid(self.group), look), Ok(None))
     }
 
     /// Waits for its end, and for the end of what it printed.

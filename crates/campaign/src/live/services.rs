@@ -17,7 +17,7 @@ use super::health;
 use super::ledger::{Ledger, MARK};
 use super::log::{self, Log};
 use super::ports::Port;
-use super::process::{Children, Process, Start};
+use super::process::{Children, Exit, Process, Start};
 use super::spec::{Health, ManagedSpec, ServiceSpec, Source, SystemSpec};
 use super::template::{Place, Places, expand};
 use super::wiring::Wiring;
@@ -29,6 +29,13 @@ const LINES_SHOWN: usize = 20;
 
 /// How much of each log is shown with a failing execution.
 const SHOWN: usize = 16 * 1024;
+
+/// How long the end of a process may take to be known, once its connections
+/// are broken. Waited for only where connections break that no fault broke.
+const ENDING: Duration = Duration::from_millis(50);
+
+/// The time between two looks for it.
+const TICK: Duration = Duration::from_millis(1);
 
 /// A start that did not work out.
 pub(super) enum Failure {
@@ -68,6 +75,14 @@ struct Managed {
     place: Option<String>,
     log: Arc<Log>,
     process: AsyncMutex<Option<Process>>,
+    /// How earlier processes of it ended that had been up.
+    ends: Mutex<Vec<Exit>>,
+}
+
+/// How far a managed service had come at some time.
+pub(super) struct Mark {
+    logged: u64,
+    ends: usize,
 }
 
 impl Services {
@@ -154,11 +169,11 @@ impl Services {
     pub(super) async fn revive(&self, wiring: &Wiring) -> Result<(), BrokenWorld> {
         for service in &self.managed {
             // Another worker that holds it is starting it.
-            let ended = match service.process.try_lock() {
-                Ok(process) => process.as_ref().is_none_or(|it| it.exit().is_some()),
-                Err(_) => true,
+            let runs = match service.process.try_lock() {
+                Ok(process) => process.as_ref().is_some_and(Process::runs),
+                Err(_) => false,
             };
-            if ended {
+            if !runs {
                 self.launch(service, wiring).await.map_err(|it| match it {
                     Failure::PortLost => service.port_taken(),
                     Failure::Broken(error) => error,
@@ -171,8 +186,12 @@ impl Services {
     /// Starts a service, unless it runs, and waits until it is up.
     async fn launch(&self, service: &Managed, wiring: &Wiring) -> Result<(), Failure> {
         let mut slot = service.process.lock().await;
-        if slot.as_ref().is_some_and(|it| it.exit().is_none()) {
+        if slot.as_ref().is_some_and(Process::runs) {
             return Ok(());
+        }
+        if let Some(process) = slot.take() {
+            let exit = process.ended().await;
+            service.ends().push(exit);
         }
         if !service.port.let_go().await {
             return Err(match service.port.picked {
@@ -224,20 +243,52 @@ impl Services {
         Ok(process)
     }
 
-    /// The logs' positions by now.
-    pub(super) fn marks(&self) -> Vec<u64> {
-        self.managed.iter().map(|it| it.log.mark()).collect()
+    /// How far each has come by now.
+    pub(super) fn marks(&self) -> Vec<Mark> {
+        let mark = |service: &Managed| Mark {
+            logged: service.log.mark(),
+            ends: service.ends().len(),
+        };
+        self.managed.iter().map(mark).collect()
+    }
+
+    /// Whether Murphy started a service.
+    pub(super) fn manages(&self, name: &str) -> bool {
+        self.managed.iter().any(|it| it.name == name)
+    }
+
+    /// What is to be said of those that have ended since by themselves; empty
+    /// if none has. A connection that `broke` may be the first that is seen of
+    /// an end, which is then waited for.
+    pub(super) async fn ended_since(&self, marks: &[Mark], broke: bool) -> Vec<String> {
+        if broke {
+            let some_end = async {
+                while self.managed.iter().all(Managed::runs) {
+                    tokio::time::sleep(TICK).await;
+                }
+            };
+            let _ = tokio::time::timeout(ENDING, some_end).await;
+        }
+        let mut said = Vec::new();
+        for (service, mark) in self.managed.iter().zip(marks) {
+            let exit = service.exit_since(mark).await;
+            said.extend(exit.map(|exit| {
+                let name = &service.name;
+                format!("service `{name}` ended ({exit}) while the scenario ran")
+            }));
+        }
+        said
     }
 
     /// What was logged since, service by service, as text for a person.
-    pub(super) fn logged_since(&self, marks: &[u64], alone: bool) -> String {
+    pub(super) fn logged_since(&self, marks: &[Mark], alone: bool) -> String {
         let mut text = String::new();
         let when = match alone {
             true => "during this execution",
             false => "meanwhile, other executions included",
         };
         for (service, mark) in self.managed.iter().zip(marks) {
-            let logged = service.log.since(*mark);
+            let logged = service.log.since(mark.logged);
             let logged = last(logged.trim_end(), SHOWN);
             if !logged.is_empty() {
                 let _ = write!(
@@ -346,7 +397,29 @@ impl Managed {
             place: service.place.clone(),
             log: Arc::new(log?),
             process: AsyncMutex::new(None),
+            ends: Mutex::default(),
         })
+    }
+
+    fn ends(&self) -> std::sync::MutexGuard<'_, Vec<Exit>> {
+        self.ends.lock().expect("no panic while it is added to")
+    }
+
+    /// Whether it runs, or somebody sees to that.
+    fn runs(&self) -> bool {
+        let process = self.process.try_lock();
+        process.map_or(true, |it| it.as_ref().is_some_and(Process::runs))
+    }
+
+    /// How it ended since, if it did; it may have been started again.
+    async fn exit_since(&self, mark: &Mark) -> Option<Exit> {
+        // Another worker that holds it is starting it.
+        let process = self.process.lock().await;
+        if let Some(exit) = self.ends().get(mark.ends) {
+            return Some(*exit);
+        }
+        let process = process.as_ref().filter(|it| !it.runs())?;
+        Some(process.ended().await)
     }
 
     fn environment(&self, places: &Places) -> Result<BTreeMap<String, String>, BrokenWorld> {

@@ -119,7 +119,12 @@ pub(crate) fn mortal_cart(requests: usize) -> String {
 
 fn as_cart(asked: &Asked) -> (u16, String) {
     match asked.path.as_str() {
-        "/items" => (200, "{\"items\": [{\"name\": \"tea\"}]}".to_owned()),
+        "/items" => {
+            let slow = std::env::var("SLOW").ok();
+            let slow = slow.and_then(|it| it.parse().ok());
+            std::thread::sleep(Duration::from_millis(slow.unwrap_or(0)));
+            (200, "{\"items\": [{\"name\": \"tea\"}]}".to_owned())
+        }
         "/crash" => {
             eprintln!("cannot go on");
             std::process::exit(3);
@@ -152,6 +157,11 @@ fn as_shop(asked: &Asked) -> (u16, String) {
     };
     match get(&format!("{cart}{path}"), &handed_on) {
         Some((200, body)) => (200, body),
+        // Gets over what it does to the cart.
+        _ if asked.path == "/brittle" => {
+            get(&format!("{cart}/crash"), &handed_on);
+            (200, String::new())
+        }
         other => {
             eprintln!("cart said {:?}", other.map(|(status, _)| status));
             (500, "oops, order 123456 is lost".to_owned())
