@@ -47,8 +47,14 @@ impl Identity {
         Some(Identity { pid, started })
     }
 
-    fn lives(&self) -> bool {
+    /// Whether nobody else can have its id, or that of its group: it runs, or
+    /// is dead and nobody has taken note of it.
+    fn holds_its_id(&self) -> bool {
         Identity::of(self.pid).as_ref() == Some(self)
+    }
+
+    fn lives(&self) -> bool {
+        self.holds_its_id() && runs(self.pid)
     }
 }
 
@@ -57,6 +63,12 @@ struct Stat {
     group: i32,
     started: u64,
     zombie: bool,
+}
+
+/// Whether there is such a process, and not only a dead one whose parent has
+/// not taken note of it: in a container that may never happen.
+fn runs(pid: i32) -> bool {
+    stat(pid).is_some_and(|stat| !stat.zombie)
 }
 
 fn stat(pid: i32) -> Option<Stat> {
@@ -229,7 +241,7 @@ fn settle(path: &Path) -> Option<CleanedUp> {
     if path.extension().is_some_and(|it| it == DRAFT) {
         // Its owner has written the real one before, or nothing at all; but
         // it may be about to put this one in place.
-        if owner_of_draft(path).is_none_or(|pid| stat(pid).is_none()) {
+        if owner_of_draft(path).is_none_or(|pid| !runs(pid)) {
             let _ = fs::remove_file(path);
         }
         return None;
@@ -278,7 +290,8 @@ fn stop_all(page: &Page) -> Vec<(i32, String)> {
 /// All that bear an owner's mark, and the members of its groups.
 fn left_behind(page: &Page) -> BTreeSet<i32> {
     let mut left: BTreeSet<i32> = marked(&page.mark).collect();
-    let groups = page.groups.iter().filter(|group| group.leader.lives());
+    let groups = page.groups.iter();
+    let groups = groups.filter(|group| group.leader.holds_its_id());
     let groups: BTreeSet<i32> = groups.map(|group| group.leader.pid).collect();
     left.extend(running().filter_map(|(pid, stat)| groups.contains(&stat.group).then_some(pid)));
     left
@@ -286,7 +299,7 @@ fn left_behind(page: &Page) -> BTreeSet<i32> {
 
 fn name(page: &Page, pid: i32) -> String {
     let service = page.groups.iter().find(|group| group.leader.pid == pid);
-    if let Some(service) = service.filter(|group| group.leader.lives()) {
+    if let Some(service) = service.filter(|group| group.leader.holds_its_id()) {
         return service.name.clone();
     }
     let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -323,7 +336,8 @@ fn kill(pid: i32, signal: Signal) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::{Child, Command};
+    use std::io::{BufRead, BufReader};
+    use std::process::{Child, Command, Stdio};
 
     /// A directory of its own, taken away in the end.
     struct Folder(PathBuf);
@@ -437,6 +451,59 @@ mod tests {
         assert_eq!(fs::read_dir(super::folder(&folder.0)).unwrap().count(), 0);
         child.kill().unwrap();
         child.wait().unwrap();
+    }
+
+    /// A process that has ended and that nobody has taken note of.
+    fn zombie() -> Child {
+        let child = Command::new("true").spawn().unwrap();
+        let pid = child.id() as i32;
+        while runs(pid) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(stat(pid).is_some());
+        child
+    }
+
+    #[test]
+    fn an_owner_is_dead_before_anybody_has_taken_note_of_it() {
+        let folder = Folder::new();
+        let (mut owner, mut child) = (zombie(), sleeper(None));
+        let pid = owner.id() as i32;
+        let page = Page {
+            owner: Identity::of(pid).unwrap(),
+            ..page_of_the_dead("dead", vec![group(&child)])
+        };
+        write(&folder.0, &page);
+        let draft = super::folder(&folder.0).join(format!("ledger-{pid}-aa.draft"));
+        fs::write(&draft, "{").unwrap();
+        let done = clean_up(&folder.0);
+        assert_eq!(done.len(), 1);
+        assert_eq!(done[0].owner, pid);
+        assert!(!is_running(&mut child));
+        assert!(!draft.exists());
+        owner.wait().unwrap();
+    }
+
+    /// Its group goes by its id for as long as that is not free.
+    #[test]
+    fn a_group_outlives_a_leader_that_nobody_has_taken_note_of() {
+        let folder = Folder::new();
+        let mut command = Command::new("sh");
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command.args(["-c", "sleep 1000 & echo $!"]);
+        let mut leader = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        let stdout = leader.stdout.take().unwrap();
+        BufReader::new(stdout).read_line(&mut line).unwrap();
+        let member: i32 = line.trim().parse().unwrap();
+        while runs(leader.id() as i32) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        write(&folder.0, &page_of_the_dead("x", vec![group(&leader)]));
+        let stopped = &clean_up(&folder.0)[0].stopped;
+        assert_eq!(stopped.len(), 1);
+        assert_eq!(stopped[0].0, member);
+        leader.wait().unwrap();
     }
 
     #[test]
