@@ -230,9 +230,12 @@ impl<'r, W: World> Run<'r, W> {
         let mut stopped = false;
         loop {
             while let Some(worker) = free.pop() {
+                let until = Until {
+                    deadline,
+                    stopping: &stopping,
+                };
                 // The reference was made already: to take it in takes no time.
-                let is_late = self.executed > 0 && deadline.is_some_and(|at| at <= Instant::now());
-                if !stopped && is_late {
+                if !stopped && self.executed > 0 && until.is_over() {
                     stopped = true;
                     self.searcher.strategy().stop();
                 }

@@ -102,6 +102,12 @@ impl Sink for Nobody {
 }
 
 async fn audited(world: &Watched, jobs: u32, max_time: Option<Duration>) -> Outcome {
+    let outcome = campaign(world, jobs, max_time).await;
+    assert_eq!(outcome.certificate.explored, EXPLORED);
+    outcome
+}
+
+async fn campaign(world: &Watched, jobs: u32, max_time: Option<Duration>) -> Outcome {
     let app = find("mailchimp").unwrap();
     let system = (app.build)(&app.settings([]).unwrap());
     let modes = FaultSet::http_errors().by_service(&system);
@@ -120,9 +126,7 @@ async fn audited(world: &Watched, jobs: u32, max_time: Option<Duration>) -> Outc
     };
     let (memory, stopping, mut nobody) = (Memory::default(), world.stopper.stopping(), Nobody);
     let done = run(world, &settings, memory, &mut nobody, stopping);
-    let outcome = done.await.unwrap_or_else(|failed| panic!("{failed:?}"));
-    assert_eq!(outcome.certificate.explored, EXPLORED);
-    outcome
+    done.await.unwrap_or_else(|failed| panic!("{failed:?}"))
 }
 
 fn sampled(outcome: &Outcome) -> usize {
@@ -139,6 +143,17 @@ async fn an_audit_uses_all_jobs_and_says_the_same_with_any_number() {
     assert_eq!((sampled(&one), sampled(&four)), (SAMPLE, SAMPLE));
     assert_eq!(one.certificate.audit, four.certificate.audit);
     assert_eq!(one.certificate.incomplete, None);
+}
+
+/// The references have been made by then, and are what there is to report.
+#[tokio::test]
+async fn a_campaign_told_to_stop_before_the_first_fault_injects_none() {
+    let world = Watched::new();
+    world.stopper.hurry();
+    let outcome = campaign(&world, 4, None).await;
+    assert_eq!(world.begun.load(SeqCst), 0);
+    assert_eq!(outcome.certificate.explored, 1);
+    assert!(!outcome.certificate.is_complete());
 }
 
 #[tokio::test]
