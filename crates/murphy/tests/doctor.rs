@@ -202,3 +202,34 @@ fn lost_context_is_noticed_in_front_of_services_that_run_already() {
     );
     assert!(text.contains("shop GET / > cart GET /: 500"), "{text}");
 }
+
+#[test]
+fn a_port_that_is_taken_hides_no_service() {
+    let (cart, taken) = (
+        TcpListener::bind("127.0.0.1:0").unwrap(),
+        TcpListener::bind("127.0.0.1:0").unwrap(),
+    );
+    let address = |it: &TcpListener| it.local_addr().unwrap();
+    let config = format!(
+        "[services.cart]\nupstream = \"{cart}\"\n\n[services.stock]\nupstream = \"{cart}\"\nlisten = \"{taken}\"\n\n[scenario.any]\ncommand = \"true\"\n",
+        cart = address(&cart),
+        taken = address(&taken)
+    );
+    let folder = Folder::with("taken", &config);
+    let (code, text) = doctor(&folder.0);
+    assert_eq!(code, 3, "{text}");
+    let cart_is_up = format!(
+        "up (its port accepts connections), runs already, at {}",
+        address(&cart)
+    );
+    assert!(text.contains(&cart_is_up), "{text}");
+    let stock = format!(
+        "cannot listen on {} for service `stock`: the port is taken",
+        address(&taken)
+    );
+    assert_eq!(text.matches(&stock).count(), 2, "{text}");
+    assert!(
+        text.contains("--> ") && text.contains("murphy.toml:4"),
+        "{text}"
+    );
+}

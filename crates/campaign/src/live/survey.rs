@@ -4,11 +4,15 @@
 //! from being looked at. A campaign gives up at the first; who is to mend the
 //! system wants to see them all.
 
+use std::collections::BTreeMap;
+use std::net::TcpListener;
 use std::sync::Arc;
 
+use murphy_proxy::StartError;
 use murphy_registry::Registry;
 
 use super::spec::SystemSpec;
+use super::wiring::cannot_listen;
 use super::{LiveOptions, clean_up, logs_of, prepare};
 use crate::BrokenWorld;
 
@@ -23,7 +27,7 @@ pub struct ServiceState {
     pub proxied: Option<String>,
     /// Where a scenario enters it.
     pub entry: Option<String>,
-    /// Why it is not up; `None` if it is.
+    /// Why it is not up, or why its proxy cannot be; `None` if both are.
     pub trouble: Option<BrokenWorld>,
 }
 
@@ -35,8 +39,10 @@ pub async fn survey(
 ) -> Result<Vec<ServiceState>, BrokenWorld> {
     clean_up(&options.state);
     let registry = Arc::new(Registry::new(murphy_registry::Settings::default()));
-    let (services, wiring) = prepare(system, options, &logs_of(options), &registry)?;
+    let (system, taken) = without_taken_ports(system);
+    let (services, wiring) = prepare(&system, options, &logs_of(options), &registry)?;
     let mut troubles = services.survey(&wiring).await;
+    troubles.extend(taken);
     let states = system.services.iter().map(|service| {
         let name = service.name.clone();
         let entries = wiring.entries(0);
@@ -51,4 +57,26 @@ pub async fn survey(
     let states = states.collect();
     services.stop().await;
     Ok(states)
+}
+
+/// The system with any free port for each proxy whose own cannot be had, so
+/// that the services can be looked at all the same; and what is wrong with
+/// those ports.
+fn without_taken_ports(system: &SystemSpec) -> (SystemSpec, BTreeMap<String, BrokenWorld>) {
+    let (mut free, mut taken) = (system.clone(), BTreeMap::new());
+    for service in free.services.iter_mut().filter(|it| it.proxied) {
+        let Some(listen) = service.listen else {
+            continue;
+        };
+        if let Err(source) = TcpListener::bind(listen) {
+            let error = StartError {
+                service: service.name.clone(),
+                listen,
+                source,
+            };
+            taken.insert(service.name.clone(), cannot_listen(system, &error));
+            service.listen = None;
+        }
+    }
+    (free, taken)
 }

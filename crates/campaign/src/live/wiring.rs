@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use murphy_proxy::{Listener, Proxy, Settings};
+use murphy_proxy::{Listener, Proxy, Settings, StartError};
 use murphy_registry::{self as registry, Origin, Registry, WorkerId};
 
 use super::broken::{More, broken};
@@ -66,12 +66,7 @@ impl Wiring {
         let doors = doors(system, &direct, workers, solo);
         let listeners = doors.iter().map(|(_, listener)| listener.clone());
         let proxy = Proxy::start(listeners.collect(), registry.clone(), settings);
-        let proxy = proxy.map_err(|error| {
-            let service = system.services.iter().find(|it| it.name == error.service);
-            broken(error.to_string())
-                .at(&service.and_then(|service| service.place.clone()))
-                .hint("change `listen` of this service, or stop what uses it")
-        })?;
+        let proxy = proxy.map_err(|error| cannot_listen(system, &error))?;
         let mut wiring = Wiring {
             common: direct.clone(),
             entries: vec![direct.clone(); workers as usize],
@@ -121,6 +116,14 @@ impl Wiring {
         places.extend(own.map(|(_, service, place)| (service.clone(), place.clone())));
         places
     }
+}
+
+/// What is wrong where a proxy cannot listen.
+pub(super) fn cannot_listen(system: &SystemSpec, error: &StartError) -> BrokenWorld {
+    let service = system.services.iter().find(|it| it.name == error.service);
+    broken(error.to_string())
+        .at(&service.and_then(|service| service.place.clone()))
+        .hint("change `listen` of this service, or stop what uses it")
 }
 
 /// Whose the ports are that may be others the next time: those of the proxies,
