@@ -147,7 +147,8 @@ fn an_interrupted_campaign_goes_on_where_it_stopped() {
     for expected in [execution(1, 4), execution(2, 9)] {
         assert_eq!(executions[&expected.execution.faultload], expected);
     }
-    assert_eq!(store.unfinished(&same).unwrap(), None, "it has ended");
+    store.tell(std::slice::from_ref(&campaign)).unwrap();
+    assert_eq!(store.unfinished(&same).unwrap(), None, "it is over");
     let refused = store.resume(&campaign).unwrap_err();
     assert!(matches!(refused, StoreError::Ended { .. }));
 }
@@ -288,7 +289,58 @@ fn a_campaign_that_was_stopped_has_a_result_and_can_go_on() {
     drop(recorder);
     assert_eq!(state(), CampaignState::Ended);
     assert_eq!(store.findings(&campaign).unwrap().len(), 2);
+    store.tell(&[campaign]).unwrap();
     assert_eq!(store.unfinished(&same).unwrap(), None);
+}
+
+/// Killed after its end, a run has reported nothing: that can be made good.
+#[test]
+fn a_campaign_whose_end_was_never_told_can_go_on() {
+    let directory = Directory::new();
+    let store = Store::open(&directory.state()).unwrap();
+    let same = Fingerprint::of(["f"]);
+    let mut recorder = store.begin(&head("checkout", "f")).unwrap();
+    let campaign = recorder.campaign().clone();
+    recorder.note(&ended(1, execution(1, 4)));
+    recorder.note(&end(&["M-aa0001"]));
+    let state = || store.campaign(&campaign).unwrap().state;
+    assert_eq!(state(), CampaignState::Ended);
+    assert_eq!(store.unfinished(&same).unwrap(), None, "its run goes on");
+    drop(recorder);
+    assert_eq!(store.unfinished(&same).unwrap().as_ref(), Some(&campaign));
+
+    let mut recorder = store.resume(&campaign).unwrap();
+    assert_eq!(store.executions(&campaign).unwrap().len(), 1);
+    recorder.note(&end(&["M-aa0001"]));
+    drop(recorder);
+    assert_eq!(store.findings(&campaign).unwrap().len(), 1, "not twice");
+    store.tell(std::slice::from_ref(&campaign)).unwrap();
+    assert_eq!(store.unfinished(&same).unwrap(), None);
+}
+
+/// A file as the first version of the store left it.
+#[test]
+fn what_ended_before_that_was_kept_is_taken_to_be_told() {
+    let directory = Directory::new();
+    let store = Store::open(&directory.state()).unwrap();
+    let mut recorder = store.begin(&head("checkout", "f")).unwrap();
+    recorder.note(&ended(1, execution(1, 4)));
+    recorder.note(&end(&[]));
+    drop(recorder);
+    let mut recorder = store.begin(&head("checkout", "broken off")).unwrap();
+    recorder.note(&ended(1, execution(1, 4)));
+    let broken_off = recorder.campaign().clone();
+    drop(recorder);
+    let file = store.path().to_owned();
+    drop(store);
+    let older = "ALTER TABLE campaign DROP COLUMN told; PRAGMA user_version = 1";
+    let connection = rusqlite::Connection::open(file).unwrap();
+    connection.execute_batch(older).unwrap();
+
+    let store = Store::open(&directory.state()).unwrap();
+    let unfinished = |text| store.unfinished(&Fingerprint::of([text])).unwrap();
+    assert_eq!(unfinished("f"), None);
+    assert_eq!(unfinished("broken off"), Some(broken_off));
 }
 
 /// No bound is asserted: what it takes depends on the machine. Shown with

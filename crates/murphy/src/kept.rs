@@ -85,12 +85,27 @@ impl Kept {
 
     /// Says so if not everything could be kept.
     pub(crate) fn say_trouble(&self) {
+        self.recorder.flush();
         if let Some(trouble) = self.store.trouble() {
             complain(format_args!(
                 "not all of the campaign could be kept: {trouble}\nhint: its result stands; for the next, {}",
                 trouble.hint()
             ));
         }
+    }
+}
+
+/// Takes note that all that came of these campaigns of one run was reported.
+/// If it is not, the next `--resume` reports it once more, which does no harm.
+pub(crate) fn tell<'k>(all: impl Iterator<Item = &'k Kept> + Clone) {
+    let campaigns = all.clone().map(|kept| kept.recorder.campaign().clone());
+    let campaigns: Vec<CampaignId> = campaigns.collect();
+    let mut stores = all.map(|kept| &kept.store);
+    if let Some(Err(trouble)) = stores.next().map(|store| store.tell(&campaigns)) {
+        complain(format_args!(
+            "that the result was told could not be kept: {trouble}\nhint: {}",
+            trouble.hint()
+        ));
     }
 }
 

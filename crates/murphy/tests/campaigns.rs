@@ -14,7 +14,7 @@ use support::{Done, Project, processes_in, runs, signal, wait_until};
 
 fn main() -> ExitCode {
     support::shop::serve_if_asked();
-    let tests: [(&str, fn()); 17] = [
+    let tests: Vec<(&str, fn())> = vec![
         ("one Ctrl-C finishes what runs and reports", one_ctrl_c),
         ("a second Ctrl-C stops at once", two_ctrl_c),
         ("SIGTERM is told apart", sigterm),
@@ -30,6 +30,11 @@ fn main() -> ExitCode {
         (
             "what was found before a service went down is told",
             went_down,
+        ),
+        ("a result that was never told is told", never_told),
+        (
+            "killed in one scenario, none before it is run again",
+            killed_among_several,
         ),
         ("jobs do not change results", jobs),
         (
@@ -54,7 +59,11 @@ fn main() -> ExitCode {
             Ok(())
         })
     };
-    libtest_mimic::run(&Arguments::from_args(), tests.map(trial).into()).exit_code()
+    libtest_mimic::run(
+        &Arguments::from_args(),
+        tests.into_iter().map(trial).collect(),
+    )
+    .exit_code()
 }
 
 const RUN: [&str; 3] = ["run", "--format", "json"];
@@ -221,6 +230,72 @@ fn went_down() {
     );
     assert!(done.stderr.contains(&says), "{}", done.stderr);
     project.check_nothing_is_left();
+}
+
+/// Whether the store has a campaign on this scenario in this state.
+fn is_kept(project: &Project, scenario: &str, state: CampaignState) -> bool {
+    let store = Store::open(&project.state()).unwrap();
+    let campaigns = store.campaigns().unwrap();
+    let mut campaigns = campaigns.iter();
+    campaigns.any(|it| it.scenario == scenario && it.state == state)
+}
+
+/// As `kill -9` does it; what was left running besides is stopped, too.
+fn kill(project: &Project, mut child: Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+    for pid in processes_in(&project.directory) {
+        signal(pid, "KILL");
+    }
+}
+
+/// Killed between the end of the campaign and its reports. Without what the
+/// store knows of that, everything would be run again.
+fn never_told() {
+    let project = Project::new();
+    let config = fs::read_to_string(project.directory.join("murphy.toml")).unwrap();
+    // A hidden file is none of the test's.
+    let teardown = "[steps]\nteardown = [\"sh -c 'test -e .quick || sleep 60'\"]\n";
+    project.write("murphy.toml", &(config + teardown));
+    let child = project.murphy(&RUN).spawn().unwrap();
+    wait_until("its end", || {
+        is_kept(&project, "checkout", CampaignState::Ended)
+    });
+    kill(&project, child);
+    project.write(".quick", "");
+    let resumed = project.run(&["run", "--format", "json", "--resume"]);
+    let resumed = resumed.exited(1);
+    let result = resumed.result();
+    assert_eq!(
+        resumed.remembered(),
+        under_faults(&result),
+        "{}",
+        resumed.stderr
+    );
+    assert_eq!(result, project.run(&RUN).exited(1).result());
+    // Now it was told.
+    let afresh = project.run(&["run", "--resume"]).exited(1);
+    assert!(afresh.stderr.contains("starts afresh"), "{}", afresh.stderr);
+}
+
+fn killed_among_several() {
+    let project = slow();
+    let config = fs::read_to_string(project.directory.join("murphy.toml")).unwrap();
+    let late = "[scenario.late]\nrequest = \"GET /checkout\"\nservice = \"shop\"\n";
+    project.write("murphy.toml", &(config + late));
+    let child = project.murphy(&["run"]).spawn().unwrap();
+    wait_until("the second", || {
+        is_kept(&project, "late", CampaignState::UnderWay)
+    });
+    kill(&project, child);
+    let resume = ["run", "--resume", "--report=events=events.ndjson"];
+    let resumed = project.run(&resume).exited(1);
+    let afresh = resumed.stderr.matches("starts afresh").count();
+    assert!(afresh <= 1, "{}", resumed.stderr);
+    assert!(resumed.remembered() > 3, "{}", resumed.stderr);
+    let events = fs::read_to_string(project.directory.join("events-checkout.ndjson")).unwrap();
+    assert!(events.contains("\"stored\":true"), "{events}");
+    assert!(!events.contains("\"stored\":false"), "{events}");
 }
 
 fn jobs() {

@@ -134,11 +134,23 @@ impl Store {
         Ok(self.recorder(name, key, Vec::new()))
     }
 
+    /// Takes note that everything that came of these campaigns was reported:
+    /// those that came to their end are over. All of them or none.
+    pub fn tell(&self, campaigns: &[CampaignId]) -> Result<(), StoreError> {
+        self.change(|change| {
+            let mut told = change.prepare("UPDATE campaign SET told = 1 WHERE name = ?")?;
+            for campaign in campaigns {
+                told.execute([campaign.as_str()])?;
+            }
+            Ok(())
+        })
+    }
+
     /// Goes on recording a campaign whose process is gone. The result of one
-    /// that was stopped is taken back.
+    /// that was stopped, or whose result was never told, is taken back.
     pub fn resume(&self, campaign: &CampaignId) -> Result<Recorder, StoreError> {
         let key = self.key(campaign)?;
-        if self.entry(key)?.state == CampaignState::Ended {
+        if self.candidate(key)?.is_over() {
             let campaign = campaign.clone();
             return Err(StoreError::Ended { campaign });
         }
@@ -215,7 +227,7 @@ impl Drop for Store {
 }
 
 fn take_back_result(connection: &Connection, key: Key) -> rusqlite::Result<()> {
-    let sql = "UPDATE campaign SET certificate = NULL, took_ns = NULL WHERE id = ?";
+    let sql = "UPDATE campaign SET certificate = NULL, took_ns = NULL, told = 0 WHERE id = ?";
     connection.execute(sql, [key])?;
     connection.execute("DELETE FROM finding WHERE campaign = ?", [key])?;
     Ok(())

@@ -100,18 +100,17 @@ impl Store {
     }
 
     /// The latest campaign with this fingerprint that was broken off or
-    /// stopped, if none has come to its end since.
+    /// stopped, or that came to an end of which nobody was told, if none is
+    /// over since.
     pub fn unfinished(&self, fingerprint: &Fingerprint) -> Result<Option<CampaignId>, StoreError> {
         let sql = format!("{ENTRY} WHERE fingerprint = ? ORDER BY campaign.id DESC");
-        let alike: Vec<CampaignEntry> = self.ask(|connection| {
+        let alike: Vec<Candidate> = self.ask(|connection| {
             let mut all = connection.prepare(&sql)?;
-            all.query_map([fingerprint.as_str()], entry)?.collect()
+            all.query_map([fingerprint.as_str()], candidate)?.collect()
         })?;
-        let mut since = alike
-            .into_iter()
-            .take_while(|entry| entry.state != CampaignState::Ended);
-        let unfinished = since.find(|entry| entry.state != CampaignState::UnderWay);
-        Ok(unfinished.map(|entry| entry.campaign))
+        let mut since = alike.into_iter().take_while(|it| !it.is_over());
+        let unfinished = since.find(|it| !it.is_owned);
+        Ok(unfinished.map(|it| it.entry.campaign))
     }
 
     /// The campaign with this name.
@@ -249,9 +248,13 @@ impl Store {
         })
     }
 
-    pub(super) fn entry(&self, key: Key) -> Result<CampaignEntry, StoreError> {
+    fn entry(&self, key: Key) -> Result<CampaignEntry, StoreError> {
+        self.candidate(key).map(|it| it.entry)
+    }
+
+    pub(super) fn candidate(&self, key: Key) -> Result<Candidate, StoreError> {
         let sql = format!("{ENTRY} WHERE campaign.id = ?");
-        self.ask(|connection| connection.query_row(&sql, [key], entry))
+        self.ask(|connection| connection.query_row(&sql, [key], candidate))
     }
 
     /// The points of a campaign, at their numbers.
@@ -303,8 +306,33 @@ SELECT name, scenario, strategy, modes, seed, settings, begun_ms,
        took_ns, certificate IS NOT NULL,
        (SELECT count(*) FROM finding WHERE finding.campaign = campaign.id),
        owner_pid, owner_started, owner_boot,
-       coalesce(json_extract(certificate, '$.incomplete.why') = 'stopped', 0)
+       coalesce(json_extract(certificate, '$.incomplete.why') = 'stopped', 0),
+       told
 FROM campaign";
+
+/// A campaign that may be gone on with.
+pub(super) struct Candidate {
+    entry: CampaignEntry,
+    /// Whether its process lives, which may have more to do than this one.
+    is_owned: bool,
+    /// Whether everything that came of its run was reported.
+    is_told: bool,
+}
+
+impl Candidate {
+    /// Whether there is nothing to go on with.
+    pub(super) fn is_over(&self) -> bool {
+        self.entry.state == CampaignState::Ended && self.is_told
+    }
+}
+
+fn candidate(row: &Row<'_>) -> rusqlite::Result<Candidate> {
+    Ok(Candidate {
+        entry: entry(row)?,
+        is_owned: owner_at(row, 10)?.is_some_and(|owner| owner.lives()),
+        is_told: row.get(14)?,
+    })
+}
 
 fn entry(row: &Row<'_>) -> rusqlite::Result<CampaignEntry> {
     let modes: String = row.get(3)?;

@@ -17,7 +17,8 @@ const BUSY: Duration = Duration::from_secs(10);
 
 /// Each brings a file from the version of its place to the next; never changed
 /// once released.
-const MIGRATIONS: [&str; 1] = ["
+const MIGRATIONS: [&str; 2] = [
+    "
 CREATE TABLE campaign (
     id            INTEGER PRIMARY KEY AUTOINCREMENT,
     name          TEXT NOT NULL UNIQUE,
@@ -66,7 +67,14 @@ CREATE TABLE finding (
     PRIMARY KEY (campaign, place)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX finding_by_id ON finding (id);
-"];
+",
+    "
+-- Whether everything that came of the run it belongs to was reported. Of what
+-- ended before this was kept, it is taken to be so.
+ALTER TABLE campaign ADD COLUMN told INTEGER NOT NULL DEFAULT 0;
+UPDATE campaign SET told = 1 WHERE certificate IS NOT NULL;
+",
+];
 
 /// The version of files written here.
 const VERSION: i64 = MIGRATIONS.len() as i64;

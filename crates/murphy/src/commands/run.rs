@@ -13,7 +13,7 @@ use murphy_report::shell::quoted;
 use crate::args::{Format, RunArgs};
 use crate::context::Context;
 use crate::error::{Error, complain};
-use crate::kept::Kept;
+use crate::kept::{self, Kept};
 use crate::known::KnownBefore;
 use crate::progress::Progress;
 use crate::project::Project;
@@ -47,19 +47,21 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8, Error> {
         reports.check()?;
     }
     let mut codes = Vec::new();
+    let mut all: Vec<Done> = Vec::new();
     let is_alone = scenarios.len() == 1;
-    let mut told = false;
     for scenario in scenarios {
         if !is_alone {
             output::say(format_args!("scenario `{}`:", scenario.name));
         }
-        if told {
+        if !all.is_empty() {
             output::write(|out| writeln!(out))?;
         }
-        let done = one(&run, scenario);
-        told |= done.is_ok();
-        codes.push(match done {
-            Ok(code) => code,
+        codes.push(match one(&run, scenario) {
+            Ok(done) => {
+                let code = done.code;
+                all.push(done);
+                code
+            }
             // One that cannot be run keeps no other from being run.
             Err(error @ (Error::Usage(_) | Error::Config(_) | Error::Interrupted)) => {
                 return Err(error);
@@ -70,7 +72,26 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8, Error> {
             break;
         }
     }
+    tell(&all);
     Ok(exit::worst(&codes))
+}
+
+/// What came of one scenario.
+struct Done {
+    code: u8,
+    /// Its campaign stays ours until the run is over, so that no other goes on
+    /// with it meanwhile.
+    kept: Kept,
+    /// Whether there was more to try.
+    is_stopped: bool,
+}
+
+/// Takes note that all was reported. Where one was stopped the run itself can
+/// be gone on with, and the others then need not be run again.
+fn tell(all: &[Done]) {
+    if !all.iter().any(|done| done.is_stopped) {
+        kept::tell(all.iter().map(|done| &done.kept));
+    }
 }
 
 fn several_in_json(project: &Project) -> crate::usage::Usage {
@@ -84,7 +105,7 @@ fn several_in_json(project: &Project) -> crate::usage::Usage {
 }
 
 /// One scenario, from its settings to its exit code.
-fn one(run: &Run<'_>, scenario: &ScenarioSpec) -> Result<u8, Error> {
+fn one(run: &Run<'_>, scenario: &ScenarioSpec) -> Result<Done, Error> {
     let (args, project) = (run.args, &run.project);
     let mut campaign = project.campaign(scenario, &args.search, Some(&args.campaign))?;
     let mut kept = Kept::open(args, project, scenario, &campaign, &own_files(run))?;
@@ -108,13 +129,17 @@ fn one(run: &Run<'_>, scenario: &ScenarioSpec) -> Result<u8, Error> {
     if !outcome.findings.is_empty() {
         say_where_logs_are(&project.state().join("run").join(kept.name()).join("logs"));
     }
-    if matches!(
-        outcome.certificate.incomplete,
-        Some(Incomplete::Stopped { .. })
-    ) {
+    let short = &outcome.certificate.incomplete;
+    let is_short = matches!(short, Some(Incomplete::Stopped { .. }));
+    if is_short {
         output::say("note: `--resume` with the same arguments goes on where this one was stopped");
     }
-    Ok(stopped.with_result(code))
+    let interrupted = stopped.interrupted;
+    Ok(Done {
+        code: stopped.with_result(code),
+        kept,
+        is_stopped: is_short || interrupted,
+    })
 }
 
 /// Findings show but the end of what was logged; nothing is said where nothing

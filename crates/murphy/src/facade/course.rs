@@ -44,6 +44,10 @@ impl Campaign {
             return Err(Error::Store(trouble));
         }
         let replays = self.save_replays(&outcome)?;
+        if let Some((store, recorder)) = &kept {
+            let campaign = recorder.campaign().clone();
+            store.tell(&[campaign]).map_err(Error::Store)?;
+        }
         let mut summary = subject(&settings).summary(&outcome);
         summary.solo = why_solo(&correlation);
         let notes = self.notes(&outcome, &correlation);
