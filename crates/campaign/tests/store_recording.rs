@@ -233,7 +233,8 @@ fn old_campaigns_are_let_go_unless_someone_is_at_them() {
             .map(|e| e.begun.duration_since(base).unwrap().as_secs())
             .collect()
     };
-    assert_eq!(seconds(&store), [7, 6, 5, 0]);
+    // Three, and the one that began last.
+    assert_eq!(seconds(&store), [7, 6, 5, 4, 0]);
     drop(at_it);
     assert_eq!(store.prune(1).unwrap(), 3);
     assert_eq!(seconds(&store), [7]);
@@ -316,6 +317,33 @@ fn a_campaign_whose_end_was_never_told_can_go_on() {
     assert_eq!(store.findings(&campaign).unwrap().len(), 1, "not twice");
     store.tell(std::slice::from_ref(&campaign)).unwrap();
     assert_eq!(store.unfinished(&same).unwrap(), None);
+}
+
+/// Services that did not start leave nothing that could be gone on with.
+#[test]
+fn a_start_that_came_to_nothing_is_in_the_way_of_none() {
+    let directory = Directory::new();
+    let store = Store::open(&directory.state()).unwrap().keeping(1);
+    let unfinished = || store.unfinished(&Fingerprint::of(["f"])).unwrap();
+    let mut recorder = store.begin(&head("checkout", "f")).unwrap();
+    let killed = recorder.campaign().clone();
+    recorder.note(&ended(1, execution(1, 4)));
+    drop(recorder);
+    for _ in 0..3 {
+        drop(store.begin(&head("checkout", "f")).unwrap());
+    }
+    assert_eq!(unfinished(), Some(killed.clone()));
+    assert_eq!(store.campaigns().unwrap().len(), 1, "nothing else is kept");
+
+    // Killed at the start, it could not clean up after itself.
+    std::mem::forget(store.begin(&head("checkout", "f")).unwrap());
+    let connection = rusqlite::Connection::open(store.path()).unwrap();
+    let gone = "UPDATE campaign SET owner_pid = NULL";
+    connection.execute(gone, []).unwrap();
+    assert_eq!(store.campaigns().unwrap().len(), 2);
+    assert_eq!(unfinished(), Some(killed));
+    assert_eq!(store.prune(1).unwrap(), 1);
+    assert_eq!(store.campaigns().unwrap().len(), 1);
 }
 
 /// A file as the first version of the store left it.

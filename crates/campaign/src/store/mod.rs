@@ -36,6 +36,11 @@ pub const FILE: &str = "store.db";
 /// Campaigns kept of each scenario unless said otherwise: weeks of daily runs.
 pub const KEPT: usize = 20;
 
+/// What is true of a campaign that came to nothing, such as one whose services
+/// did not start: nothing was learnt that a later run could take over.
+const EMPTY: &str = "certificate IS NULL AND NOT EXISTS
+    (SELECT 1 FROM execution WHERE execution.campaign = campaign.id AND kind = 'faults')";
+
 /// A store of campaigns.
 ///
 /// Opening it makes the file where there is none. Everything read from it
@@ -95,7 +100,8 @@ impl Store {
         }
     }
 
-    /// The same store, keeping this many campaigns of each scenario.
+    /// The same store, keeping this many campaigns of each scenario besides
+    /// the one that begins: it may come to nothing.
     pub fn keeping(mut self, kept: usize) -> Self {
         self.kept = kept;
         self
@@ -118,7 +124,8 @@ impl Store {
         recorder::flush(&self.writer);
     }
 
-    /// Begins to record a campaign; old ones of the same scenario are let go.
+    /// Begins to record a campaign; old ones of the same scenario are let go,
+    /// and those that came to nothing.
     pub fn begin(&self, head: &CampaignHead) -> Result<Recorder, StoreError> {
         let modes = serde_json::to_string(&head.modes).expect("a list of texts");
         let (name, key) = self.change(|change| {

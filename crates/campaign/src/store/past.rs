@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::owner::Owner;
 use super::writer::Key;
-use super::{CampaignId, Fingerprint, Store, StoreError};
+use super::{CampaignId, EMPTY, Fingerprint, Store, StoreError};
 use crate::codec::{self, CodecError, KeptFinding};
 
 /// A campaign in the list of all.
@@ -101,16 +101,25 @@ impl Store {
 
     /// The latest campaign with this fingerprint that was broken off or
     /// stopped, or that came to an end of which nobody was told, if none is
-    /// over since.
+    /// over since. One that came to nothing counts only if there is no other.
     pub fn unfinished(&self, fingerprint: &Fingerprint) -> Result<Option<CampaignId>, StoreError> {
-        let sql = format!("{ENTRY} WHERE fingerprint = ? ORDER BY campaign.id DESC");
-        let alike: Vec<Candidate> = self.ask(|connection| {
-            let mut all = connection.prepare(&sql)?;
-            all.query_map([fingerprint.as_str()], candidate)?.collect()
-        })?;
-        let mut since = alike.into_iter().take_while(|it| !it.is_over());
-        let unfinished = since.find(|it| !it.is_owned);
-        Ok(unfinished.map(|it| it.entry.campaign))
+        let alike = |condition: &str| -> Result<Vec<Candidate>, StoreError> {
+            let sql =
+                format!("{ENTRY} WHERE fingerprint = ? AND {condition} ORDER BY campaign.id DESC");
+            self.ask(|connection| {
+                let mut all = connection.prepare(&sql)?;
+                all.query_map([fingerprint.as_str()], candidate)?.collect()
+            })
+        };
+        let newest = |all: Vec<Candidate>| {
+            let mut since = all.into_iter().take_while(|it| !it.is_over());
+            since.find(|it| !it.is_owned).map(|it| it.entry.campaign)
+        };
+        let begun = alike(&format!("NOT ({EMPTY})"))?;
+        match newest(begun) {
+            Some(campaign) => Ok(Some(campaign)),
+            None => Ok(newest(alike("1")?)),
+        }
     }
 
     /// The campaign with this name.

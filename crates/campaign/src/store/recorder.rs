@@ -10,7 +10,7 @@ use crate::{Event, Sink};
 ///
 /// When it is dropped, all it was told is in the file (or the store is in
 /// trouble, see [`super::Store::trouble`]), and the campaign can be resumed
-/// by anyone unless it has ended.
+/// by anyone unless it is over; one that came to nothing is gone.
 #[derive(Debug)]
 pub struct Recorder {
     campaign: CampaignId,

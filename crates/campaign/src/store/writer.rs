@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use murphy_model::{Certificate, Finding, Observed, Point, Verdict};
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::StoreError;
+use super::{EMPTY, StoreError};
 use crate::Event;
 use crate::codec::{self, Name, Naming};
 
@@ -373,7 +373,12 @@ fn write_row(connection: &Connection, row: &Row) -> rusqlite::Result<usize> {
             prepared("UPDATE campaign SET certificate = ?, took_ns = ? WHERE id = ?")?
                 .execute(params![certificate, took, campaign])
         }
-        Row::Left(campaign) => prepared("UPDATE campaign SET owner_pid = NULL WHERE id = ?")?
-            .execute(params![campaign]),
+        Row::Left(campaign) => {
+            // It would only be in the way of those that can be gone on with.
+            prepared(&format!("DELETE FROM campaign WHERE id = ? AND {EMPTY}"))?
+                .execute(params![campaign])?;
+            prepared("UPDATE campaign SET owner_pid = NULL WHERE id = ?")?
+                .execute(params![campaign])
+        }
     }
 }
