@@ -9,7 +9,9 @@ use std::time::SystemTime;
 
 use murphy_campaign::live::spec::ScenarioSpec;
 use murphy_campaign::since::{Past, Versions};
-use murphy_campaign::store::{CampaignHead, CampaignId, Fingerprint, Recorder, Store};
+use murphy_campaign::store::{
+    CampaignEntry, CampaignHead, CampaignId, Fingerprint, Recorder, Store,
+};
 use murphy_campaign::{Chosen, Memory, Settings as Campaign};
 use murphy_model::{Faultload, Identity};
 
@@ -18,6 +20,7 @@ use crate::asked::Asked;
 use crate::error::{Error, complain};
 use crate::output;
 use crate::project::Project;
+use crate::usage::Usage;
 
 /// What is kept of a campaign, and what was kept of the last.
 pub(crate) struct Kept {
@@ -117,6 +120,31 @@ fn remember(store: &Store, id: &CampaignId) -> Result<Memory, Error> {
         chosen,
         executions: store.executions(id)?,
     })
+}
+
+/// The newest campaign on this scenario, or on the test that was typed, that
+/// has a result: every test that is typed is a scenario of the same name.
+pub(crate) fn last_result(
+    store: &Store,
+    project: &Project,
+    scenario: &ScenarioSpec,
+) -> Result<Option<CampaignEntry>, Error> {
+    let typed = &project.command;
+    let is_meant = |entry: &CampaignEntry| {
+        entry.scenario == scenario.name
+            && entry.state.has_result()
+            && (typed.is_empty() || asked(&entry.settings).test == *typed)
+    };
+    Ok(store.campaigns()?.into_iter().find(is_meant))
+}
+
+/// What is said where there is none; the way out is for the caller to tell.
+pub(crate) fn none_ended(project: &Project, scenario: &ScenarioSpec) -> Usage {
+    let what = match &project.command[..] {
+        [] => format!("`{}`", scenario.name),
+        test => format!("`{}`", test.join(" ")),
+    };
+    Usage::new(format!("no campaign on {what} has ended yet"))
 }
 
 /// The last campaign with the same test that came to its end.

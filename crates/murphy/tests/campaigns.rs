@@ -446,9 +446,11 @@ fn baseline() {
 
     let file = project.directory.join("murphy-baseline.toml");
     let _ = fs::remove_file(&file);
-    let expired = ["--reason", "until then", "--expires", "2020-01-31"];
-    let expired = [&["baseline", "write"][..], &expired[..]].concat();
-    project.run(&expired).exited(0);
+    let expires = ["--reason", "until then", "--expires", "2999-01-31"];
+    let expires = [&["baseline", "write"][..], &expires[..]].concat();
+    project.run(&expires).exited(0);
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("2999", "2020")).unwrap();
     let again = project.run(&RUN).exited(1).result();
     assert_eq!(again["findings"][0]["known"]["expired"], true);
     assert_eq!(again["findings"][0]["known"]["reason"], Value::Null);

@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::project::Project;
 use crate::usage::Usage;
-use crate::{exit, known, output};
+use crate::{exit, kept, known, output};
 
 pub(crate) fn run(args: &BaselineArgs, context: &Context) -> Result<u8, Error> {
     let project = Project::open(&args.project, context)?;
@@ -18,12 +18,13 @@ pub(crate) fn run(args: &BaselineArgs, context: &Context) -> Result<u8, Error> {
     let store = Store::open_existing(project.state())?;
     let store =
         store.ok_or_else(|| Usage::new("nothing was found yet").hint("run `murphy run` first"))?;
-    let (mut added, mut seen) = (0, 0);
+    let (mut added, mut seen, mut ended) = (0, 0, 0);
     for scenario in &project.scenarios {
-        let Some(last) = store.last_ended(&scenario.name)? else {
+        let Some(last) = kept::last_result(&store, &project, scenario)? else {
             continue;
         };
-        let findings = store.findings(&last.entry.campaign)?;
+        let findings = store.findings(&last.campaign)?;
+        ended += 1;
         seen += findings.len();
         added += baseline.add(
             &scenario.name,
@@ -34,6 +35,9 @@ pub(crate) fn run(args: &BaselineArgs, context: &Context) -> Result<u8, Error> {
             expires.as_ref(),
             &known::today(),
         );
+    }
+    if ended == 0 {
+        return Err(none_ended(&project).into());
     }
     baseline
         .save(&file)
@@ -48,11 +52,26 @@ pub(crate) fn run(args: &BaselineArgs, context: &Context) -> Result<u8, Error> {
     Ok(exit::OK)
 }
 
+fn none_ended(project: &Project) -> Usage {
+    let refused = match &project.scenarios[..] {
+        [only] => kept::none_ended(project, only),
+        _ => Usage::new("no campaign on any of the scenarios has ended yet"),
+    };
+    refused.hint("run `murphy run` first; what it finds can then be taken as known")
+}
+
 fn date(text: &str) -> Result<Date, Usage> {
-    text.parse()
+    let date: Date = text
+        .parse()
         .map_err(|error: murphy_campaign::baseline::NotADate| {
             Usage::new(error.to_string())
                 .at("--expires", text, text, "a day is expected")
                 .hint("write for example `--expires 2027-01-31`")
-        })
+        })?;
+    match date < known::today() {
+        true => Err(Usage::new("this would excuse nothing: the day is past")
+            .at("--expires", text, text, "before today")
+            .hint("name the last day on which the findings may stay, or leave it out")),
+        false => Ok(date),
+    }
 }

@@ -93,7 +93,9 @@ fn of_project(args: &ExplainArgs, context: &Context) -> Result<Search, Error> {
     let project = Project::open(&place, context)?;
     let scenario = only(&project)?;
     let store = Store::open_existing(project.state())?;
-    let last = store.as_ref().map(|store| last(store, scenario, args));
+    let last = store
+        .as_ref()
+        .map(|store| kept::last_result(store, &project, scenario));
     let last = last.transpose()?.flatten();
     let (store, last) = store
         .zip(last)
@@ -117,21 +119,6 @@ fn of_project(args: &ExplainArgs, context: &Context) -> Result<Search, Error> {
     })
 }
 
-/// The newest campaign on this scenario, or on the test that was typed, that
-/// came to its end.
-fn last(
-    store: &Store,
-    scenario: &ScenarioSpec,
-    args: &ExplainArgs,
-) -> Result<Option<CampaignEntry>, Error> {
-    let is_meant = |entry: &CampaignEntry| {
-        entry.scenario == scenario.name
-            && entry.state.has_result()
-            && (args.command.is_empty() || kept::asked(&entry.settings).test == args.command)
-    };
-    Ok(store.campaigns()?.into_iter().find(is_meant))
-}
-
 /// What the campaign was asked to do; what was typed counts instead.
 fn as_it_was_run(
     project: &Project,
@@ -153,11 +140,7 @@ fn as_it_was_run(
 }
 
 fn none_ended(project: &Project, scenario: &ScenarioSpec) -> Usage {
-    let what = match &project.command[..] {
-        [] => format!("`{}`", scenario.name),
-        test => format!("`{}`", test.join(" ")),
-    };
-    Usage::new(format!("no campaign on {what} has ended yet"))
+    kept::none_ended(project, scenario)
         .hint("run `murphy run` first; explanations are about what it did")
 }
 
