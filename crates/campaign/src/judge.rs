@@ -67,12 +67,13 @@ impl Judge {
         self.doubts.take(number, &observed);
         self.profile.take(&observed);
         let failed = observed.execution.verdict.is_failure();
+        let output = failed.then(|| observed.printed()).flatten();
         self.cases.push(Case {
             number,
             faultload: observed.execution.faultload,
             verdict: observed.execution.verdict,
             took: observed.took,
-            output: observed.output.filter(|_| failed),
+            output,
         });
     }
 

@@ -7,11 +7,12 @@
 use murphy_model::{Observed, Verdict};
 use murphy_report::redact;
 
-/// The same execution, its complaint and its output without secrets.
+/// The same execution, its complaint and what was printed without secrets.
 pub fn redacted(mut observed: Observed) -> Observed {
     if let Verdict::Failed { why } = &mut observed.execution.verdict {
         *why = redact::owned(why);
     }
     observed.output = observed.output.as_deref().map(redact::owned);
+    observed.logged = observed.logged.as_deref().map(redact::owned);
     observed
 }

@@ -88,7 +88,7 @@ fn check_passed(number: usize, observed: &Observed) -> Result<(), Refused> {
     let Verdict::Failed { why } = &observed.execution.verdict else {
         return Ok(());
     };
-    let (complaint, output) = (why.clone(), observed.output.clone());
+    let (complaint, output) = (why.clone(), observed.printed());
     Err(match number {
         1 => Refused::Fails { complaint, output },
         _ => Refused::Flaky {

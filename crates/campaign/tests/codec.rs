@@ -191,14 +191,18 @@ fn observed() -> impl Strategy<Value = Observed> {
         any::<bool>(),
         spans(),
         option::of(any::<String>()),
+        option::of(any::<String>()),
     )
-        .prop_map(|(execution, details, quiet, took, output)| Observed {
-            execution,
-            details,
-            quiet,
-            took,
-            output,
-        })
+        .prop_map(
+            |(execution, details, quiet, took, output, logged)| Observed {
+                execution,
+                details,
+                quiet,
+                took,
+                output,
+                logged,
+            },
+        )
 }
 
 proptest! {

@@ -76,6 +76,9 @@ pub struct Observed {
     pub took: Duration,
     /// What the scenario printed, if it prints and it was kept.
     pub output: Option<String>,
+    /// What services logged meanwhile, as text for a person, if it was kept.
+    /// Apart from the scenario's own words: it may be about other executions.
+    pub logged: Option<String>,
 }
 
 impl Observed {
@@ -87,7 +90,15 @@ impl Observed {
             quiet: true,
             took,
             output: None,
+            logged: None,
         }
+    }
+
+    /// All that was printed, the services' logs after the scenario's words.
+    pub fn printed(&self) -> Option<String> {
+        let both = [&self.output, &self.logged].into_iter().flatten();
+        let text: String = both.map(String::as_str).collect();
+        (!text.is_empty()).then_some(text)
     }
 
     /// More about one call, if it is known.

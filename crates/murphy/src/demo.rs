@@ -77,6 +77,7 @@ impl OnSockets {
             quiet: recorded.quiet,
             took: began.elapsed(),
             output: None,
+            logged: None,
         };
         Ok((observed, recorded))
     }

@@ -127,6 +127,12 @@ mod tests {
         story
     }
 
+    fn logs(logged: &str) -> Story {
+        let mut story = answers("200");
+        story.logged = Some(logged.to_owned());
+        story
+    }
+
     fn takes(ms: u64) -> Story {
         let mut story = answers("200");
         story.took = Duration::from_millis(ms);
@@ -163,6 +169,7 @@ mod tests {
             (&words, usual(), prints("TRACEBACK (most recent)"), 1),
             (&words, usual(), answers("200").fails("a traceback"), 1),
             (&words, usual(), prints("1 passed"), 0),
+            (&words, usual(), logs("Traceback of a service"), 0),
             (&words, prints("no traceback"), prints("Traceback"), 0),
             (&absolute, usual(), takes(51), 1),
             (&absolute, usual(), takes(49), 0),

@@ -88,6 +88,8 @@ pub(crate) struct Story {
     word: Result<(), String>,
     planned: Vec<Fault>,
     pub(crate) output: Option<String>,
+    /// What services logged.
+    pub(crate) logged: Option<String>,
     pub(crate) took: Duration,
     /// How many milliseconds an event of the trace takes, if there are times.
     tick: Option<u64>,
@@ -102,6 +104,7 @@ impl Story {
             word: Ok(()),
             planned: Vec::new(),
             output: None,
+            logged: None,
             took: Duration::from_millis(10),
             tick: None,
         }
@@ -158,6 +161,7 @@ impl Story {
             quiet: true,
             took: self.took,
             output: self.output.clone(),
+            logged: self.logged.clone(),
         }
     }
 

@@ -37,6 +37,7 @@ async fn play(stage: &Stage, faultload: &Faultload) -> Observed {
         quiet: recorded.quiet,
         took: began.elapsed(),
         output: None,
+        logged: None,
     }
 }
 

@@ -20,6 +20,8 @@ pub(super) struct ObservedForm {
     details: Vec<DetailForm>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     output: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    logged: Option<String>,
 }
 
 impl ObservedForm {
@@ -34,6 +36,7 @@ impl ObservedForm {
             calls: calls.map(|call| CallForm::new(call, naming)).collect(),
             details: observed.details.iter().map(DetailForm::new).collect(),
             output: observed.output.as_deref().map(redact::owned),
+            logged: observed.logged.as_deref().map(redact::owned),
         }
     }
 
@@ -48,6 +51,7 @@ impl ObservedForm {
             quiet: self.quiet,
             took: self.took_ns.span(),
             output: self.output,
+            logged: self.logged,
         })
     }
 }

@@ -326,7 +326,8 @@ impl LiveWorld {
         self.downfall.take(&recorded);
         let ended = self.ended_since(&marks, &recorded).await;
         let word = with_ended(word, &ended);
-        let output = self.output(&said, word.is_err(), &marks).await;
+        let logged = self.logged(word.is_err(), &marks).await;
+        let output = said.text();
         if faultload.is_empty() && word.is_ok() {
             self.grace.learn(took);
         }
@@ -340,7 +341,8 @@ impl LiveWorld {
             details: recorded.details.clone(),
             quiet: recorded.quiet,
             took,
-            output,
+            output: (!output.is_empty()).then_some(output),
+            logged: logged.filter(|text| !text.is_empty()),
         };
         Ok((observed, recorded, !ended.is_empty()))
     }
@@ -454,14 +456,14 @@ impl LiveWorld {
         }
     }
 
-    /// What the test printed and, where it failed, the services with it.
-    async fn output(&self, said: &Log, failed: bool, marks: &[Mark]) -> Option<String> {
-        let mut text = said.text();
-        if failed && !marks.is_empty() {
-            tokio::time::sleep(PRINTING).await;
-            text += &self.services.logged_since(marks, self.options.workers == 1);
+    /// What the services logged, where the test failed.
+    async fn logged(&self, failed: bool, marks: &[Mark]) -> Option<String> {
+        if !failed || marks.is_empty() {
+            return None;
         }
-        (!text.is_empty()).then_some(text)
+        tokio::time::sleep(PRINTING).await;
+        let alone = self.options.workers == 1;
+        Some(self.services.logged_since(marks, alone))
     }
 
     /// The worker that does it: what is handed over ahead is the last one's.

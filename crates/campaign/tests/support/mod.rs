@@ -128,6 +128,7 @@ pub(crate) fn execution(i: u64, calls: u32) -> Observed {
         quiet: i.is_multiple_of(2),
         took: Duration::from_nanos(i),
         output: i.is_multiple_of(4).then(|| format!("output of {i}\n")),
+        logged: i.is_multiple_of(6).then(|| format!("logged in {i}\n")),
     }
 }
 

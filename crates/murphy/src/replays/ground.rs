@@ -41,10 +41,10 @@ impl Ground {
         let identity = Arc::new(identity);
         let (observed, _) = world.reference(&identity).await?;
         let observed = redacted(observed);
-        Ok(match observed.execution.verdict {
+        Ok(match &observed.execution.verdict {
             Verdict::Failed { why } => Err(Unfit {
-                complaint: why,
-                output: observed.output,
+                complaint: why.clone(),
+                output: observed.printed(),
             }),
             _ => Ok(Ground {
                 identity,

@@ -90,7 +90,7 @@ impl Replayed {
             writeln!(out, "  with {fault}")?;
         }
         terminal::write_calls(self.trace(), out)?;
-        match (&self.observed.output, &self.word) {
+        match (self.observed.printed(), &self.word) {
             (Some(output), Word::Failed { .. }) => {
                 writeln!(out, "\nWhat was printed")?;
                 output
