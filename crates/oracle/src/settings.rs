@@ -127,11 +127,12 @@ pub struct ResponseRules {
     /// answer at all as `5`.
     pub status_classes: Vec<u8>,
     /// Words that must not be in what the scenario prints or complains,
-    /// whatever their case, unless a reference execution prints them too.
+    /// whatever their case, unless the reference execution prints them too.
     pub keywords: Vec<String>,
     /// The longest the scenario may take.
     pub longest: Option<Duration>,
-    /// The longest it may take in times of the slowest reference execution.
+    /// The longest it may take in times of the reference execution, the
+    /// slowest if there are several.
     pub longest_factor: Option<f64>,
 }
 

@@ -335,7 +335,7 @@ pub(crate) struct Response {
     pub(crate) keywords: Option<Words>,
     /// How long the test may take.
     pub(crate) within: Option<Text>,
-    /// How long it may take, in times of the slowest run without faults.
+    /// How long it may take, in times of the first run without faults.
     pub(crate) within_times: Option<Count>,
 }
 
