@@ -477,7 +477,7 @@ fn full_disk() {
     assert!(done.stderr.contains("cannot write the report /dev/full"));
     assert!(done.stdout.contains("2 findings in "), "{}", done.stdout);
     let junit = fs::read_to_string(project.directory.join("out.xml")).unwrap();
-    assert!(junit.contains("failures=\"2\""), "{junit}");
+    assert!(junit.ends_with("</testsuites>\n"), "{junit}");
 }
 
 fn explained() {
