@@ -7,6 +7,7 @@
 use murphy::replays::ReplayError;
 use murphy_campaign::store::StoreError;
 use murphy_campaign::{BrokenWorld, Failed, Refused, Varies};
+use murphy_report::redact;
 
 use crate::usage::Usage;
 use crate::{exit, output, runtime};
@@ -123,7 +124,13 @@ fn quoted_line(line: &str) -> String {
     format!("  | {line}\n")
 }
 
+/// Commands are shown with what their variables stand for, and services may
+/// log anything; what is secret of it does not belong into a build's log.
 fn broken_text(broken: &BrokenWorld) -> String {
+    redact::owned(&whole_broken_text(broken))
+}
+
+fn whole_broken_text(broken: &BrokenWorld) -> String {
     let mut text = broken.message.clone();
     if let Some(place) = &broken.place {
         text += &format!("\n --> {place}");
@@ -223,7 +230,20 @@ impl From<anyhow::Error> for Error {
 
 #[cfg(test)]
 mod tests {
-    use super::why_it_failed;
+    use super::{broken_text, why_it_failed};
+    use murphy_campaign::BrokenWorld;
+
+    #[test]
+    fn secrets_of_a_broken_system_are_not_printed() {
+        let broken = BrokenWorld {
+            message: "setup step 1 (`fill --token=s3cret1`) failed".to_owned(),
+            place: Some("murphy.toml:3".to_owned()),
+            hint: Some("try it by hand: `serve --password=s3cret2`".to_owned()),
+            logs: vec![("cart".to_owned(), "api_key=s3cret3\nready".to_owned())],
+        };
+        let text = "setup step 1 (`fill --token=[redacted]`) failed\n --> murphy.toml:3\n  -- the last lines of cart:\n  | api_key=[redacted]\n  | ready\nhint: try it by hand: `serve --password=[redacted]`";
+        assert_eq!(broken_text(&broken), text);
+    }
 
     #[test]
     fn what_was_printed_is_shown_once() {

@@ -99,7 +99,6 @@ struct Page {
 struct Group {
     name: String,
     leader: Identity,
-    command: Vec<String>,
 }
 
 /// A ledger that cannot be kept.
@@ -146,12 +145,7 @@ impl Ledger {
     }
 
     /// Writes down a group that was just started.
-    pub(super) fn add(
-        &mut self,
-        name: &str,
-        leader: Pid,
-        command: &[String],
-    ) -> Result<(), LedgerError> {
+    pub(super) fn add(&mut self, name: &str, leader: Pid) -> Result<(), LedgerError> {
         // One that has ended already has left nothing to be stopped.
         let Some(leader) = Identity::of(leader.as_raw_nonzero().get()) else {
             return Ok(());
@@ -160,7 +154,6 @@ impl Ledger {
         self.page.groups.push(Group {
             name: name.to_owned(),
             leader,
-            command: command.to_owned(),
         });
         self.write()
     }
@@ -391,7 +384,6 @@ mod tests {
         Group {
             name: "cart".to_owned(),
             leader: Identity::of(child.id() as i32).unwrap(),
-            command: vec!["sleep".to_owned()],
         }
     }
 
@@ -438,7 +430,7 @@ mod tests {
         let mut child = sleeper(None);
         let mut ledger = Ledger::open(&folder.0).unwrap();
         let pid = Pid::from_raw(child.id() as i32).unwrap();
-        ledger.add("cart", pid, &["sleep".to_owned()]).unwrap();
+        ledger.add("cart", pid).unwrap();
         assert_eq!(clean_up(&folder.0), []);
         let page = Page {
             boot: "another".to_owned(),

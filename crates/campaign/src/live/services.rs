@@ -238,7 +238,7 @@ impl Services {
                 .at(&service.place)
                 .hint(error.hint())
         })?;
-        let noted = self.ledger().add(name, process.group(), &command);
+        let noted = self.ledger().add(name, process.group());
         noted.map_err(|error| broken(error.to_string()))?;
         Ok(process)
     }

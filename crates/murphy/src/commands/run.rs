@@ -252,7 +252,7 @@ fn report(
     };
     let mut summary = subject.summary(outcome);
     summary.solo = solo;
-    summary.explain_ending = explain_ending(project);
+    summary.explain_ending = explain_ending(&project.command);
     let known = run.known.as_ref();
     summary.known = known.map(|known| known.of(&scenario.name, &outcome.findings));
     reporting::write(&summary, &replays, args.search.format, reports)?;
@@ -277,12 +277,13 @@ fn explain_command(args: &RunArgs, project: &Project, scenario: &ScenarioSpec) -
     words.join(" ")
 }
 
-/// What follows the faultload in it: the test, if it is in no file.
-fn explain_ending(project: &Project) -> String {
-    let words = project.command.iter().map(|word| quoted(word));
-    match project.command.is_empty() {
+/// What follows the faultload in it: the test, if it is in no file. It is
+/// printed and goes to reports, so what was typed with a secret shows none.
+fn explain_ending(command: &[String]) -> String {
+    let words = command.iter().map(|word| quoted(word));
+    match command.is_empty() {
         true => String::new(),
-        false => format!(" -- {}", words.collect::<Vec<_>>().join(" ")),
+        false => redact::owned(&format!(" -- {}", words.collect::<Vec<_>>().join(" "))),
     }
 }
 
@@ -306,5 +307,22 @@ fn about(scenario: &ScenarioSpec) -> String {
                 .join(", then ")
         }
         ScenarioKind::Function(_) => "a function".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::explain_ending;
+
+    #[test]
+    fn a_test_that_was_typed_with_a_secret_is_not_repeated() {
+        let ending = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            explain_ending(&words)
+        };
+        assert_eq!(ending(&[]), "");
+        assert_eq!(ending(&["pytest", "-k", "a b"]), " -- pytest -k \"a b\"");
+        let secretive = ["test", "--token=s3cret", "-q"];
+        assert_eq!(ending(&secretive), " -- test --token=[redacted] -q");
     }
 }

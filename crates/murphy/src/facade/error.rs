@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use murphy_campaign::store::StoreError;
 use murphy_campaign::{BrokenWorld, Failed, Refused};
 use murphy_model::SyntaxError;
+use murphy_report::redact;
 
 use crate::replays::ReplayError;
 
@@ -102,16 +103,17 @@ fn write_refused(refused: &Refused, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
+/// Without the secrets that commands and logs may hold.
 fn write_broken(broken: &BrokenWorld, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    f.write_str(&broken.message)?;
+    let mut text = broken.message.clone();
     for (name, log) in &broken.logs {
-        write!(f, "\n  -- the last lines of {name}:")?;
+        text += &format!("\n  -- the last lines of {name}:");
         for line in log.lines() {
-            write!(f, "\n  | {line}")?;
+            text += &format!("\n  | {line}");
         }
     }
-    match &broken.hint {
-        Some(hint) => write!(f, "\nhint: {hint}"),
-        None => Ok(()),
+    if let Some(hint) = &broken.hint {
+        text += &format!("\nhint: {hint}");
     }
+    f.write_str(&redact::text(&text))
 }
