@@ -39,7 +39,7 @@ Start here:
 
 Exit codes: 0 no findings, 1 findings, 2 usage or configuration, 3 the scenario fails without
 faults or is not stable, 4 nothing was injected, 5 not complete (with --require-complete),
-70 internal error, 130 interrupted, 143 terminated";
+70 internal error, 130 interrupted, 143 terminated, 129 hung up";
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {

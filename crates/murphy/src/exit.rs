@@ -1,7 +1,7 @@
 //! Exit codes: the part of the outcome that scripts see.
 //!
 //! A stable contract. Where several apply, the first of this order wins:
-//! [`INTERRUPTED`] and [`TERMINATED`], [`INTERNAL`], [`USAGE`],
+//! [`INTERRUPTED`], [`TERMINATED`] and [`HUNG_UP`], [`INTERNAL`], [`USAGE`],
 //! [`REFERENCE_FAILED`], [`FINDINGS`], [`NOTHING_INJECTED`], [`INCOMPLETE`],
 //! [`OK`].
 
@@ -36,12 +36,17 @@ pub(crate) const INTERRUPTED: u8 = 130;
 /// Stopped by SIGTERM, with or without a result (128 + 15).
 pub(crate) const TERMINATED: u8 = 143;
 
+/// Stopped by SIGHUP, which comes when the terminal or the connection to it is
+/// closed, with or without a result (128 + 1).
+pub(crate) const HUNG_UP: u8 = 129;
+
 /// The code of several scenarios together: the first that applies to any of
 /// them, in the order above.
 pub(crate) fn worst(codes: &[u8]) -> u8 {
     let order = [
         INTERRUPTED,
         TERMINATED,
+        HUNG_UP,
         INTERNAL,
         USAGE,
         REFERENCE_FAILED,

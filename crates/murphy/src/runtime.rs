@@ -159,6 +159,7 @@ impl Drop for UnderWay {
 struct Signals {
     interrupt: Signal,
     terminate: Signal,
+    hang_up: Signal,
 }
 
 impl Signals {
@@ -167,6 +168,7 @@ impl Signals {
         Signals {
             interrupt: listen(SignalKind::interrupt()),
             terminate: listen(SignalKind::terminate()),
+            hang_up: listen(SignalKind::hangup()),
         }
     }
 
@@ -174,6 +176,7 @@ impl Signals {
         let code = tokio::select! {
             _ = self.interrupt.recv() => exit::INTERRUPTED,
             _ = self.terminate.recv() => exit::TERMINATED,
+            _ = self.hang_up.recv() => exit::HUNG_UP,
         };
         CODE.store(code, Ordering::Relaxed);
     }

@@ -18,6 +18,7 @@ fn main() -> ExitCode {
         ("one Ctrl-C finishes what runs and reports", one_ctrl_c),
         ("a second Ctrl-C stops at once", two_ctrl_c),
         ("SIGTERM is told apart", sigterm),
+        ("SIGHUP stops and cleans up, too", sighup),
         (
             "Ctrl-C while all is stopped takes no result away",
             ctrl_c_at_the_end,
@@ -142,6 +143,14 @@ fn sigterm() {
     let child = at_work(&project);
     signal(child.id(), "TERM");
     end(child).exited(143);
+    project.check_nothing_is_left();
+}
+
+fn sighup() {
+    let project = slow();
+    let child = at_work(&project);
+    signal(child.id(), "HUP");
+    end(child).exited(129);
     project.check_nothing_is_left();
 }
 

@@ -68,7 +68,8 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8, Error> {
             }
             Err(error) => error.report(),
         });
-        if codes.contains(&exit::INTERRUPTED) || codes.contains(&exit::TERMINATED) {
+        let signals = [exit::INTERRUPTED, exit::TERMINATED, exit::HUNG_UP];
+        if codes.iter().any(|code| signals.contains(code)) {
             break;
         }
     }
