@@ -6,6 +6,7 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::os::unix::fs::MetadataExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -416,8 +417,10 @@ async fn a_stuck_test_has_failed() {
 #[tokio::test]
 async fn nothing_is_left_behind_unless_asked_for() {
     let mine = || {
-        let prefix = format!("murphy-{}-", std::process::id());
-        let entries = std::fs::read_dir(std::env::temp_dir()).unwrap().flatten();
+        let prefix = format!("{}-", std::process::id());
+        let user = std::fs::metadata("/proc/self").unwrap().uid();
+        let place = std::env::temp_dir().join(format!("murphy-{user}"));
+        let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
         let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
         names.filter(|name| name.starts_with(&prefix)).count()
     };
