@@ -170,6 +170,19 @@ mod tests {
                 r#"b'GET / HTTP/1.1\r\nCookie: a=b\r\nHost: c'"#,
                 r#"b'GET / HTTP/1.1\r\nCookie: [redacted]\r\nHost: c'"#,
             ),
+            (
+                "got Set-Cookie: id=1; HttpOnly\nb",
+                "got Set-Cookie: [redacted]\nb",
+            ),
+            (
+                "12:01 INFO X-API-Key: k1",
+                "12:01 INFO X-API-Key: [redacted]",
+            ),
+            ("with cookie: a=b; c=d", "with cookie: [redacted]"),
+            (
+                "with authorization: 8d1f2a7c",
+                "with authorization: [redacted]",
+            ),
             // JSON, also in a string, and printed objects.
             (
                 r#"{"password":"a\"b","user":"jim"}"#,
@@ -210,7 +223,22 @@ mod tests {
             ("API_KEY=abc npm test", "API_KEY=[redacted] npm test"),
             ("db_passwd = hunter2\n", "db_passwd = [redacted]\n"),
             ("  password: hunter\n", "  password: [redacted]\n"),
+            (
+                "DB_PASS=hunter2 dbPwd=x1 connect.sid=s%3A1",
+                "DB_PASS=[redacted] dbPwd=[redacted] connect.sid=[redacted]",
+            ),
+            (
+                r#"{"pwd":"x","auth":"y","jwt":"z","credentials":"c"}"#,
+                r#"{"pwd":"[redacted]","auth":"[redacted]","jwt":"[redacted]","credentials":"[redacted]"}"#,
+            ),
+            ("  pass: hunter2\n", "  pass: [redacted]\n"),
             // By their looks.
+            (
+                "ghp_16C7e42F292c6912E7 github_pat_11ABCDEFG0x",
+                "[redacted] [redacted]",
+            ),
+            ("(xoxb-2048-abcdef12)", "([redacted])"),
+            ("key sk_live_4eC39HqLyjWD used", "key [redacted] used"),
             (
                 "got Bearer abc.def-123, then",
                 "got Bearer [redacted], then",
@@ -258,6 +286,11 @@ mod tests {
             "token: invalid\n",
             "password: This field is required",
             "Bearer authentication failed",
+            "author=jim compass=north passed=3 surpass: 4 bypass=yes",
+            "PASS: test_checkout\npass: 5\npass=12 fail=0 pass: ok\n",
+            r#"{"pass": 3, "fail": 0, "author": "jim"}"#,
+            "PWD=/work/shop ghp_short auth: failed\n",
+            "the authorization: header is missing",
             "the bearer of bad news",
             "max_tokens=5&token_type=jwt&n=1",
             r#"{"token": null, "session": false, "tokens": [1, 2]}"#,
@@ -288,6 +321,9 @@ mod tests {
             "password",
             "token",
             "Cookie",
+            "Set-",
+            "DB_PASS",
+            "pass",
             "authorization",
             "\"",
             "\\\"",
@@ -311,6 +347,7 @@ mod tests {
             "eyJ",
             ".",
             "AKIAIOSFODNN7EXAMPLE",
+            "ghp_16C7e42F292c",
             "-----BEGIN ",
             "PRIVATE KEY-----",
             "é",

@@ -1,6 +1,6 @@
 //! Texts that look like credentials wherever they stand: tokens behind
-//! `Bearer`, JSON web tokens, AWS key ids, private keys, and user and password
-//! in a URL.
+//! `Bearer`, JSON web tokens, AWS key ids, tokens of services that mark theirs,
+//! private keys, and user and password in a URL.
 
 use std::ops::Range;
 
@@ -14,6 +14,7 @@ pub(super) fn at(bytes: &[u8], at: usize) -> Option<Range<usize>> {
         b'b' | b'B' => bearer(bytes, at),
         b'e' => web_token(bytes, at),
         b'A' => aws_key(bytes, at),
+        b'g' | b'r' | b's' | b'x' => marked(bytes, at),
         _ => None,
     }
 }
@@ -50,6 +51,30 @@ fn web_token(bytes: &[u8], at: usize) -> Option<Range<usize>> {
 fn next_segment(bytes: &[u8], at: usize) -> Option<usize> {
     let dot = bytes.get(at) == Some(&b'.');
     dot.then(|| at + 1 + run(bytes, at + 1, is_name))
+}
+
+/// What GitHub's, Slack's and Stripe's tokens begin with.
+const MARKS: [&[u8]; 13] = [
+    b"ghp_",
+    b"gho_",
+    b"ghu_",
+    b"ghs_",
+    b"ghr_",
+    b"github_pat_",
+    b"xoxb-",
+    b"xoxp-",
+    b"xoxa-",
+    b"xoxr-",
+    b"xoxs-",
+    b"sk_live_",
+    b"rk_live_",
+];
+
+fn marked(bytes: &[u8], at: usize) -> Option<Range<usize>> {
+    let mark = MARKS.iter().find(|mark| bytes[at..].starts_with(mark))?;
+    let length = run(bytes, at, is_name);
+    let is_long = length >= mark.len() + SHORTEST_TOKEN;
+    (is_long && begins_word(bytes, at)).then_some(at..at + length)
 }
 
 fn aws_key(bytes: &[u8], at: usize) -> Option<Range<usize>> {
