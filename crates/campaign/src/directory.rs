@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// Makes it if need be, closed to version control. One that is there already
 /// is the user's to keep as they like.
-pub(crate) fn make(directory: &Path) -> io::Result<()> {
+pub fn make(directory: &Path) -> io::Result<()> {
     if directory.is_dir() {
         return Ok(());
     }

@@ -48,6 +48,8 @@ impl Kept {
         let made_of = MadeOf {
             versions: project.versions(own),
             test: project.version_of_test(scenario, own),
+            murphy: env!("CARGO_PKG_VERSION").to_owned(),
+            inject: inject(project),
         };
         let store = Store::open(project.state())?;
         let store = store.keeping(project.config.store.keep);
@@ -159,8 +161,10 @@ fn last(
         return Ok(None);
     };
     let then: MadeOf = serde_json::from_str(&ended.entry.settings).unwrap_or_default();
-    if then.test != now.test {
-        output::say("note: the test has changed since the last campaign; this one runs everything");
+    if let Some(what) = now.other_than(&then) {
+        output::say(format_args!(
+            "note: {what} has changed since the last campaign; this one runs everything"
+        ));
         return Ok(None);
     }
     let mut executions = ended.executions;
@@ -182,6 +186,28 @@ fn last(
 struct MadeOf {
     versions: Versions,
     test: String,
+    murphy: String,
+    inject: String,
+}
+
+impl MadeOf {
+    /// What differs that every verdict depends on, if anything does.
+    fn other_than(&self, then: &MadeOf) -> Option<&'static str> {
+        [
+            ("Murphy's version", &self.murphy, &then.murphy),
+            ("the test", &self.test, &then.test),
+            ("`[inject]`", &self.inject, &then.inject),
+        ]
+        .into_iter()
+        .find_map(|(what, now, then)| (now != then).then_some(what))
+    }
+}
+
+/// A digest of what is said about injected answers and of what is spared.
+fn inject(project: &Project) -> String {
+    let proxy = &project.config.proxy;
+    let all = format!("{:?} {} {:?}", proxy.answers, proxy.marker, proxy.spared);
+    Fingerprint::of([&*all]).as_str().to_owned()
 }
 
 /// What a campaign was asked to do, by what the store keeps of it; nothing
@@ -242,4 +268,21 @@ fn fingerprint(project: &Project, campaign: &Campaign, made_of: &MadeOf) -> Fing
         &made_of.test,
         &services,
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_later_murphy_may_see_otherwise_is_run_again() {
+        let now = MadeOf {
+            murphy: "2.0.0".to_owned(),
+            ..MadeOf::default()
+        };
+        assert_eq!(now.other_than(&now), None);
+        // What an earlier version kept says nothing of it.
+        let then = serde_json::from_str(r#"{"versions":{},"test":""}"#).unwrap();
+        assert_eq!(now.other_than(&then), Some("Murphy's version"));
+    }
 }

@@ -257,18 +257,20 @@ impl Project {
     }
 
     /// The versions of the services, as far as they can be told; `own` are the
-    /// files that Murphy writes.
+    /// files that Murphy writes. One that runs elsewhere is another one.
     pub(crate) fn versions(&self, own: &[PathBuf]) -> murphy_campaign::since::Versions {
         let services = self.config.system.services.iter();
         let version = |service: &ServiceSpec| {
             let told = self.config.versions.get(&service.name).map(String::as_str);
             let version = match &service.source {
                 Source::Managed(managed) => crate::versions::of(managed, told, own),
-                Source::Running { .. } => told?.to_owned(),
+                Source::Running { upstream } => {
+                    format!("{upstream} {}", told.unwrap_or_default())
+                }
             };
-            Some((service.name.clone(), version))
+            (service.name.clone(), version)
         };
-        services.filter_map(version).collect()
+        services.map(version).collect()
     }
 }
 

@@ -46,6 +46,7 @@ fn main() -> ExitCode {
         ("what a changed service took part in is run again", changed),
         ("a version that is told counts, files then do not", told),
         ("verdicts of another test are not taken", another_test),
+        ("nor are those of other faults", other_faults),
         ("known findings do not fail the build", baseline),
         ("a store that cannot be written says so", no_store),
         (
@@ -427,6 +428,20 @@ fn another_test() {
     let again = project.run(&SINCE_LAST);
     assert!(
         again.stderr.contains("the test has changed"),
+        "{}",
+        again.stderr
+    );
+    assert_eq!(again.remembered(), 0);
+}
+
+fn other_faults() {
+    let project = Project::new();
+    project.run(&RUN).exited(1);
+    let config = fs::read_to_string(project.directory.join("murphy.toml")).unwrap();
+    project.write("murphy.toml", &(config + "[inject]\nmarker = false\n"));
+    let again = project.run(&SINCE_LAST);
+    assert!(
+        again.stderr.contains("`[inject]` has changed"),
         "{}",
         again.stderr
     );

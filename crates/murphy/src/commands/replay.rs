@@ -1,6 +1,6 @@
 //! `murphy replay`: does a finding still show?
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use murphy::replays::{Replay, Replayed, Word};
 use murphy_model::Faultload;
@@ -14,7 +14,12 @@ use crate::runtime::{self, Stopped};
 use crate::{exit, output};
 
 pub(crate) fn run(args: &ReplayArgs, context: &Context) -> Result<u8, Error> {
-    let replay = Replay::find(&args.what, &state(args, context))?;
+    let replay = Replay::find(&args.what, &state(args, context));
+    // A demo keeps its findings where it was run, whatever project that is in.
+    let replay = replay.or_else(|unknown| {
+        let here = Replay::find(&args.what, Path::new(STORE));
+        here.map_err(|_| unknown)
+    })?;
     let faultload = replay.faultload()?;
     let (replayed, stopped) = runtime::block_on(play(replay, &faultload, args, context))??;
     output::write(|out| replayed.write(out))?;

@@ -86,6 +86,7 @@ impl Replay {
     /// Writes the file; where it is.
     pub fn save(&self, state: &Path) -> io::Result<PathBuf> {
         let folder = state.join(FOLDER);
+        murphy_campaign::make_directory(state)?;
         fs::create_dir_all(&folder)?;
         let path = folder.join(format!("{}.json", self.id));
         let mut text = serde_json::to_string_pretty(self).expect("texts only");
@@ -199,6 +200,27 @@ mod tests {
         assert_eq!(found("M-ab"), Some(folder.join("M-ab.json")));
         assert_eq!(found("abd"), Some(folder.join("M-abd.json")));
         assert_eq!(found("a"), None);
+        fs::remove_dir_all(&state).unwrap();
+    }
+
+    #[test]
+    fn a_directory_made_for_replays_is_closed_to_version_control() {
+        let state = std::env::temp_dir().join(format!("murphy-saved-{}", std::process::id()));
+        let replay = Replay {
+            murphy: String::new(),
+            id: "M-ab".to_owned(),
+            scenario: String::new(),
+            oracle: String::new(),
+            summary: String::new(),
+            faultload: Vec::new(),
+            identity: serde_json::Value::Null,
+            system: System::Program,
+        };
+        assert_eq!(
+            replay.save(&state).unwrap(),
+            state.join(FOLDER).join("M-ab.json")
+        );
+        assert_eq!(fs::read_to_string(state.join(".gitignore")).unwrap(), "*\n");
         fs::remove_dir_all(&state).unwrap();
     }
 }
