@@ -5,6 +5,7 @@
 //! Owns the course of one execution over real sockets. Reading the
 //! description is the binary's job; what arrives here makes sense.
 
+mod bring_up;
 mod broken;
 mod client;
 mod context;
@@ -16,6 +17,7 @@ mod health;
 mod ledger;
 mod log;
 mod moment;
+mod options;
 mod ports;
 mod process;
 mod scenario;
@@ -28,8 +30,6 @@ pub mod template;
 mod turns;
 mod wiring;
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -39,15 +39,15 @@ use murphy_registry::{Control as _, ExecutionId, Plan, Recorded, Registry, Worke
 use tokio::sync::RwLock;
 use tokio::time::timeout;
 
+use self::bring_up::bring_up;
 use self::broken::{More, broken};
 use self::context::{Variables, head_lines};
 use self::control::Control;
 use self::downfall::{Downfall, is_down};
 use self::grace::Grace;
-use self::ledger::Ledger;
 use self::log::Log;
 use self::scenario::{About, Scenario};
-use self::services::{Failure, Mark, Services};
+use self::services::{Mark, Services};
 use self::spec::{ScenarioKind, ScenarioSpec, Session, SystemSpec};
 use self::steps::Steps;
 use self::teardown::Teardown;
@@ -57,12 +57,10 @@ use crate::{BrokenWorld, World};
 
 pub use self::correlate::{Correlation, Wanted};
 pub use self::ledger::{CleanedUp, MARK, clean_up};
+pub use self::options::{LiveOptions, Wired};
 pub use self::scenario::json_path;
 pub use self::services::STOP_WITHIN;
 pub use self::survey::{ServiceState, survey};
-
-/// How often a start is tried whose ports somebody else took meanwhile.
-const TRIES: usize = 4;
 
 /// How much of what a test prints is kept, from its end.
 const OUTPUT: usize = 64 * 1024;
@@ -74,59 +72,8 @@ const TICK: Duration = Duration::from_millis(1);
 /// executions wait for it.
 const PRINTING: Duration = Duration::from_millis(2);
 
-/// How long a proxy that carries one execution at a time stays awake for the
-/// next call. Longer than a service that has its answer ready needs; one that
-/// works longer hides what waking up costs.
-const NEXT_CALL: Duration = Duration::from_micros(100);
-
 /// Likewise for the answer to a declared request, and all calls behind it.
 const NEXT_ANSWER: Duration = Duration::from_millis(1);
-
-/// How many campaigns' logs are kept.
-const LOGS_KEPT: usize = 10;
-
-/// What can be set about a [`LiveWorld`].
-#[derive(Clone)]
-pub struct LiveOptions {
-    /// How many executions can run at the same time.
-    pub workers: u32,
-    /// The proxies, with the carriers of context among their settings.
-    pub proxy: murphy_proxy::Settings,
-    /// Murphy's own directory, `.murphy`: ledgers and logs go there.
-    pub state: PathBuf,
-    /// The campaign's name; the logs of services go to `run/<campaign>/logs`.
-    pub campaign: String,
-    /// Whether services hand on no context at all, so that every call belongs
-    /// to the one execution that runs.
-    pub solo: bool,
-    /// How long an execution must have been quiet to be over; zero: it is over
-    /// when nothing is in flight.
-    pub grace: Duration,
-    /// How long to wait for calls that nobody waits for any more.
-    pub patience: Duration,
-    /// Told where callers that Murphy does not start must call each service,
-    /// as URLs, before anything runs; again if the proxies are bound anew.
-    pub wired: Option<Wired>,
-}
-
-/// Someone who is told where services are called, by their names.
-pub type Wired = Arc<dyn Fn(&BTreeMap<String, String>) + Send + Sync>;
-
-impl Default for LiveOptions {
-    fn default() -> Self {
-        let registry = murphy_registry::Settings::default();
-        LiveOptions {
-            workers: 1,
-            proxy: murphy_proxy::Settings::default(),
-            state: PathBuf::from(".murphy"),
-            campaign: format!("pid-{}", std::process::id()),
-            solo: false,
-            grace: registry.grace,
-            patience: registry.patience,
-            wired: None,
-        }
-    }
-}
 
 /// A system on real sockets with Murphy around it. [`LiveWorld::stop`] ends it
 /// in good order; dropping it ends it at once, but for the commands and
@@ -177,7 +124,7 @@ impl LiveWorld {
         scenario: ScenarioSpec,
         options: LiveOptions,
     ) -> Result<Self, BrokenWorld> {
-        check(&options)?;
+        options.check()?;
         let cleaned_up = clean_up(&options.state);
         let registry = Arc::new(Registry::new(murphy_registry::Settings {
             grace: options.grace,
@@ -569,132 +516,10 @@ fn verdict(word: Result<(), String>, missing: Vec<Fault>) -> Verdict {
     }
 }
 
-fn check(options: &LiveOptions) -> Result<(), BrokenWorld> {
-    let LiveOptions { workers, solo, .. } = options;
-    match (workers, solo) {
-        (0, _) => Err(broken("without a worker nothing can be run")),
-        (2.., true) => Err(broken(format!(
-            "services that hand on no context can be watched in one execution at a time, not in {workers}"
-        ))
-        .hint("use `--jobs 1`")),
-        _ => Ok(()),
-    }
-}
-
 /// Whether a scenario may run while the execution before it is waited for: if
 /// it is ours to begin, if calls that come late say whose they are, and if no
 /// state must be as it was.
 fn overlaps(system: &SystemSpec, scenario: &ScenarioSpec, options: &LiveOptions) -> bool {
     let ours = matches!(scenario.kind, ScenarioKind::Requests(_));
     ours && options.workers == 1 && !options.solo && system.reset.is_empty()
-}
-
-/// Binds the proxies and starts the services, again with other ports where
-/// somebody else took one meanwhile.
-async fn bring_up(
-    system: &SystemSpec,
-    options: &LiveOptions,
-    registry: &Arc<Registry>,
-) -> Result<(Services, Wiring), BrokenWorld> {
-    let logs = logs_of(options);
-    for _ in 0..TRIES {
-        let (services, wiring) = prepare(system, options, &logs, registry)?;
-        if let Some(wired) = &options.wired {
-            let places = wiring.common().iter();
-            wired(&places.map(|(name, at)| (name.clone(), at.url())).collect());
-        }
-        match services.start(&wiring).await {
-            Ok(()) => return Ok((services, wiring)),
-            Err(Failure::Broken(error)) => return Err(error),
-            Err(Failure::PortLost) => {}
-        }
-    }
-    Err(broken(format!(
-        "the ports picked for services were taken by others, {TRIES} times in a row"
-    ))
-    .hint("is this machine out of free ports?"))
-}
-
-/// Where the logs of services go; those of old campaigns are let go.
-fn logs_of(options: &LiveOptions) -> PathBuf {
-    let folder = options.state.join("run");
-    forget_old_logs(&folder);
-    folder.join(&options.campaign).join("logs")
-}
-
-/// Binds the proxies; the services are known and none is started yet.
-fn prepare(
-    system: &SystemSpec,
-    options: &LiveOptions,
-    logs: &Path,
-    registry: &Arc<Registry>,
-) -> Result<(Services, Wiring), BrokenWorld> {
-    let ledger = Ledger::open(&options.state);
-    let ledger = ledger.map_err(|error| broken(error.to_string()))?;
-    let services = Services::prepare(system, logs, ledger)?;
-    let wiring = Wiring::new(
-        system,
-        services.places(),
-        options.workers,
-        options.solo,
-        registry.clone(),
-        proxy_settings(options),
-    )?;
-    Ok((services, wiring))
-}
-
-/// Calls of one execution at a time come one after the other: what counts is
-/// how soon each is noticed, not how many can be carried at once. Of several,
-/// the services do most of the work: they get half of the processors.
-fn proxy_settings(options: &LiveOptions) -> murphy_proxy::Settings {
-    let mut settings = options.proxy.clone();
-    settings.threads = (settings.threads / 2).clamp(1, options.workers as usize);
-    settings.awake = NEXT_CALL;
-    settings
-}
-
-/// Takes away the logs of all but the latest campaigns.
-fn forget_old_logs(folder: &Path) {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let with_logs = entries.map(|it| it.path()).filter_map(|campaign| {
-        let logs = campaign.join("logs");
-        Some((logs.metadata().ok()?.modified().ok()?, campaign))
-    });
-    let mut all: Vec<_> = with_logs.collect();
-    all.sort();
-    let old = all.len().saturating_sub(LOGS_KEPT - 1);
-    for (_, campaign) in &all[..old] {
-        let _ = std::fs::remove_dir_all(campaign.join("logs"));
-        // Only if nothing else is in it.
-        let _ = std::fs::remove_dir(campaign);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_latest_logs_are_kept_and_nothing_else_is_touched() {
-        let folder = std::env::temp_dir().join(format!("murphy-logs-{:x}", fastrand::u64(..)));
-        for number in 10..25 {
-            let logs = folder.join(format!("campaign-{number}/logs"));
-            std::fs::create_dir_all(&logs).unwrap();
-        }
-        std::fs::write(folder.join("campaign-10/replay.json"), "{}").unwrap();
-        std::fs::create_dir_all(folder.join("other")).unwrap();
-        forget_old_logs(&folder);
-        let names = std::fs::read_dir(&folder).unwrap().flatten();
-        let mut names: Vec<_> = names
-            .map(|it| it.file_name().into_string().unwrap())
-            .collect();
-        names.sort();
-        let mut expected = vec!["campaign-10".to_owned(), "other".to_owned()];
-        expected.extend((16..25).map(|number| format!("campaign-{number}")));
-        expected.sort();
-        assert_eq!(names, expected);
-        assert!(folder.join("campaign-10/replay.json").exists());
-        assert!(!folder.join("campaign-10/logs").exists());
-        std::fs::remove_dir_all(&folder).unwrap();
-    }
 }

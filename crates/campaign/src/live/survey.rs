@@ -11,9 +11,10 @@ use std::sync::Arc;
 use murphy_proxy::StartError;
 use murphy_registry::Registry;
 
+use super::bring_up::{logs_of, prepare};
 use super::spec::SystemSpec;
 use super::wiring::cannot_listen;
-use super::{LiveOptions, clean_up, logs_of, prepare};
+use super::{LiveOptions, clean_up};
 use crate::BrokenWorld;
 
 /// A service as it was found.

@@ -1,0 +1,67 @@
+//! What can be set about a [`super::LiveWorld`].
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::broken::{More, broken};
+use crate::BrokenWorld;
+
+/// What can be set about a [`LiveWorld`].
+#[derive(Clone)]
+pub struct LiveOptions {
+    /// How many executions can run at the same time.
+    pub workers: u32,
+    /// The proxies, with the carriers of context among their settings.
+    pub proxy: murphy_proxy::Settings,
+    /// Murphy's own directory, `.murphy`: ledgers and logs go there.
+    pub state: PathBuf,
+    /// The campaign's name; the logs of services go to `run/<campaign>/logs`.
+    pub campaign: String,
+    /// Whether services hand on no context at all, so that every call belongs
+    /// to the one execution that runs.
+    pub solo: bool,
+    /// How long an execution must have been quiet to be over; zero: it is over
+    /// when nothing is in flight.
+    pub grace: Duration,
+    /// How long to wait for calls that nobody waits for any more.
+    pub patience: Duration,
+    /// Told where callers that Murphy does not start must call each service,
+    /// as URLs, before anything runs; again if the proxies are bound anew.
+    pub wired: Option<Wired>,
+}
+
+/// Someone who is told where services are called, by their names.
+pub type Wired = Arc<dyn Fn(&BTreeMap<String, String>) + Send + Sync>;
+
+impl Default for LiveOptions {
+    fn default() -> Self {
+        let registry = murphy_registry::Settings::default();
+        LiveOptions {
+            workers: 1,
+            proxy: murphy_proxy::Settings::default(),
+            state: PathBuf::from(".murphy"),
+            campaign: format!("pid-{}", std::process::id()),
+            solo: false,
+            grace: registry.grace,
+            patience: registry.patience,
+            wired: None,
+        }
+    }
+}
+
+impl LiveOptions {
+    /// Refuses what makes no sense together.
+    pub(super) fn check(&self) -> Result<(), BrokenWorld> {
+        let LiveOptions { workers, solo, .. } = self;
+        match (workers, solo) {
+            (0, _) => Err(broken("without a worker nothing can be run")),
+            (2.., true) => Err(broken(format!(
+                "services that hand on no context can be watched in one execution at a time, not in {workers}"
+            ))
+            .hint("use `--jobs 1`")),
+            _ => Ok(()),
+        }
+    }
+}
