@@ -289,7 +289,7 @@ mod tests {
             "author=jim compass=north passed=3 surpass: 4 bypass=yes",
             "PASS: test_checkout\npass: 5\npass=12 fail=0 pass: ok\n",
             r#"{"pass": 3, "fail": 0, "author": "jim"}"#,
-            "PWD=/work/shop ghp_short auth: failed\n",
+            "PWD=/srv/shop ghp_short auth: failed\n",
             "the authorization: header is missing",
             "the bearer of bad news",
             "max_tokens=5&token_type=jwt&n=1",
