@@ -1,4 +1,4 @@
-//! What can be set about a [`super::LiveWorld`].
+//! What can be set about a world on real sockets.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::broken::{More, broken};
 use crate::BrokenWorld;
 
-/// What can be set about a [`LiveWorld`].
+/// What can be set about a [`LiveWorld`](super::LiveWorld).
 #[derive(Clone)]
 pub struct LiveOptions {
     /// How many executions can run at the same time.
