@@ -23,6 +23,10 @@ use murphy_corpus::find;
 use murphy_search::Reduction;
 use tokio::task::JoinSet;
 
+/// As in the binary that people run.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Prints what a campaign over sockets costs.
 #[derive(Parser)]
 struct Args {

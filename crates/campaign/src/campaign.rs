@@ -341,29 +341,34 @@ impl<'r, W: World> Run<'r, W> {
         let (Some(most), Searcher::Tree(tree)) = (most, &self.searcher) else {
             return certificate;
         };
-        let world = self.world;
         let judge = &mut self.judged.as_mut().expect("after the reference").judge;
         let mut sample = Sample::draw(tree, most, self.settings.seed);
-        let mut number = certificate.explored;
+        let (mut made, mut surprises) = (0, certificate.explored);
         while !until.is_over() {
-            let batch = sample.upcoming(workers(world, self.settings) as usize);
+            let batch = sample.upcoming(workers(self.world, self.settings) as usize);
             if batch.is_empty() {
                 break;
             }
-            let runs = (0..).zip(&batch);
-            let runs = runs.map(|(worker, faultload)| world.run(worker, faultload, identity));
-            let batch = match try_join_all(runs).await {
+            let batch = match run_all(self.world, &batch, identity, &mut self.memory).await {
                 Ok(batch) => batch,
                 Err(broken) => {
                     self.broken = Some(broken);
                     break;
                 }
             };
-            for observed in batch {
+            for (observed, stored) in batch {
                 let observed = redacted(observed);
-                if !sample.compare(&observed.execution) {
-                    number += 1;
-                    judge.judge(number, observed);
+                let agreed = sample.compare(&observed.execution);
+                made += 1;
+                self.sink.note(&Event::Audited {
+                    number: made,
+                    observed: observed.clone(),
+                    agreed,
+                    stored,
+                });
+                if !agreed {
+                    surprises += 1;
+                    judge.judge(surprises, observed);
                 }
             }
         }
@@ -439,6 +444,31 @@ impl Until<'_> {
     fn is_over(&self) -> bool {
         self.stopping.hurry() > Hurry::None || self.deadline.is_some_and(|at| at <= Instant::now())
     }
+}
+
+/// Runs these at once, each by a worker of its own, but for those that an
+/// earlier run of the campaign made; says which those are.
+async fn run_all<W: World>(
+    world: &W,
+    faultloads: &[Faultload],
+    identity: &Arc<Identity>,
+    memory: &mut Memory,
+) -> Result<Vec<(Observed, bool)>, BrokenWorld> {
+    let mut recall = |faultload| {
+        let known = memory.executions.remove(faultload);
+        known.filter(|_| memory.campaign.is_some())
+    };
+    let runs = (0..).zip(faultloads).map(|(worker, faultload)| {
+        let known = recall(faultload);
+        async move {
+            match known {
+                Some(observed) => Ok((observed, true)),
+                None => Ok((world.run(worker, faultload, identity).await?, false)),
+            }
+        }
+    });
+    let runs: Vec<_> = runs.collect();
+    try_join_all(runs).await
 }
 
 fn start<'r, W: World>(

@@ -52,6 +52,18 @@ pub enum Event {
     },
     /// The strategy took something in.
     Learned(Standing),
+    /// A case that was skipped was run to see whether it goes as predicted (or
+    /// came out of the store).
+    Audited {
+        /// From 1.
+        number: usize,
+        /// What was seen.
+        observed: Observed,
+        /// Whether it went as predicted.
+        agreed: bool,
+        /// Whether it was made by an earlier run of the same campaign.
+        stored: bool,
+    },
     /// All is done.
     Ended {
         /// What was covered.

@@ -236,6 +236,12 @@ pub(crate) struct SearchArgs {
 }
 
 impl SearchArgs {
+    /// Whether less is tried than the project says.
+    pub(crate) fn is_narrowed(&self) -> bool {
+        let patterns = self.only.iter().chain(&self.except);
+        self.modes.is_some() || self.max_faults.is_some() || patterns.count() > 0
+    }
+
     /// These, and where they say nothing, the others.
     pub(crate) fn or(self, other: Self) -> Self {
         let list = |this: Vec<String>, other| if this.is_empty() { other } else { this };

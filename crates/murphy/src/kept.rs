@@ -4,13 +4,14 @@
 //! last one with `--since-last`. How it is kept is the store's business, what
 //! still holds of it is decided in `campaign::since`.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
 use murphy_campaign::live::spec::ScenarioSpec;
 use murphy_campaign::since::{Past, Versions};
 use murphy_campaign::store::{
-    CampaignEntry, CampaignHead, CampaignId, Fingerprint, Recorder, Store,
+    CampaignEntry, CampaignHead, CampaignId, CampaignState, Fingerprint, Recorder, Store,
 };
 use murphy_campaign::{Chosen, Memory, Settings as Campaign};
 use murphy_model::{Faultload, Identity};
@@ -59,9 +60,11 @@ impl Kept {
             false => None,
         };
         if args.resume && unfinished.is_none() {
-            output::say(
-                "note: no campaign with these settings was broken off; this one starts afresh",
-            );
+            let why = match broken_off(&store, &campaign.scenario)? {
+                Some(other) => made_of.tell_apart(campaign, &Asked::of(args), &other),
+                None => "no campaign with these settings was broken off".to_owned(),
+            };
+            output::say(format_args!("note: {why}; this one starts afresh"));
         }
         let past = match args.since_last {
             true => last(&store, campaign, &made_of)?,
@@ -149,6 +152,15 @@ pub(crate) fn none_ended(project: &Project, scenario: &ScenarioSpec) -> Usage {
     Usage::new(format!("no campaign on {what} has ended yet"))
 }
 
+/// The newest campaign on this scenario, if it was broken off or stopped.
+fn broken_off(store: &Store, scenario: &str) -> Result<Option<CampaignEntry>, Error> {
+    let newest = store.campaigns()?.into_iter();
+    let newest = newest
+        .filter(|it| it.state != CampaignState::UnderWay)
+        .find(|it| it.scenario == scenario);
+    Ok(newest.filter(|it| it.state != CampaignState::Ended))
+}
+
 /// The last campaign with the same test that came to its end.
 fn last(
     store: &Store,
@@ -200,6 +212,44 @@ impl MadeOf {
         ]
         .into_iter()
         .find_map(|(what, now, then)| (now != then).then_some(what))
+    }
+
+    /// Why a campaign that was broken off cannot go on as this one.
+    fn tell_apart(&self, now: &Campaign, asked_now: &Asked, then: &CampaignEntry) -> String {
+        let made_of: MadeOf = serde_json::from_str(&then.settings).unwrap_or_default();
+        let has_changed = |what: &str| {
+            format!(
+                "{what} has changed since campaign {} was broken off",
+                then.campaign.as_str()
+            )
+        };
+        if asked(&then.settings).test != asked_now.test {
+            return format!(
+                "campaign {} was broken off, but is on another test",
+                then.campaign.as_str()
+            );
+        }
+        if let Some(what) = self.other_than(&made_of) {
+            return has_changed(what);
+        }
+        let known = self.versions.keys().chain(made_of.versions.keys());
+        let mut known = known.collect::<BTreeSet<_>>().into_iter();
+        if let Some(service) =
+            known.find(|name| self.versions.get(*name) != made_of.versions.get(*name))
+        {
+            return has_changed(&format!("service `{service}`"));
+        }
+        let searched = (now.strategy.name(), &now.modes, now.seed);
+        let typed = |asked: &Asked| serde_json::to_string(&(&asked.search, &asked.strategy)).ok();
+        if searched != (then.strategy.as_str(), &then.modes, then.seed)
+            || typed(asked_now) != typed(&asked(&then.settings))
+        {
+            return format!(
+                "campaign {} was broken off, but was asked for with other options",
+                then.campaign.as_str()
+            );
+        }
+        has_changed("murphy.toml, or a variable that it names,")
     }
 }
 

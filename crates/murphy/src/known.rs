@@ -29,8 +29,9 @@ impl KnownBefore {
         Ok(Some(KnownBefore { file, baseline }))
     }
 
-    /// What it says of the findings of a scenario.
-    pub(crate) fn of(&self, scenario: &str, findings: &[Finding]) -> Known {
+    /// What it says of the findings of a scenario. That a bug is not there any
+    /// more is told only by who looked everywhere.
+    pub(crate) fn of(&self, scenario: &str, findings: &[Finding], everywhere: bool) -> Known {
         let split = self.baseline.split(scenario, findings, &today());
         let reasons = split.known.iter();
         let reasons = reasons.map(|(finding, entry)| (finding.id.clone(), entry.reason.clone()));
@@ -42,7 +43,12 @@ impl KnownBefore {
                 .iter()
                 .map(|(finding, _)| finding.id.clone())
                 .collect(),
-            stale: split.stale.iter().map(|entry| entry.id.clone()).collect(),
+            stale: split
+                .stale
+                .iter()
+                .filter(|_| everywhere)
+                .map(|entry| entry.id.clone())
+                .collect(),
         }
     }
 }

@@ -110,6 +110,10 @@ impl Sink for Progress {
                 let text = self.standing(standing);
                 self.show(|| text, false);
             }
+            Event::Audited { number, .. } => {
+                let text = format!("audit: {}", counted(*number, "skipped case"));
+                self.show(|| text, false);
+            }
             Event::Ended { .. } => self.clear(),
             _ => {}
         }

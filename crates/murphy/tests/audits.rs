@@ -1,6 +1,7 @@
 //! An audit is part of its campaign: it uses all jobs, stops with it, and what
 //! it finds wrong is held against the system.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
@@ -95,10 +96,32 @@ impl World for Watched {
     }
 }
 
-struct Nobody;
+/// Listens, and keeps every execution under faults.
+#[derive(Default)]
+struct Kept {
+    executions: HashMap<Faultload, Observed>,
+    /// Whether each went as predicted, and was made before.
+    audited: Vec<(bool, bool)>,
+}
 
-impl Sink for Nobody {
-    fn note(&mut self, _: &Event) {}
+impl Sink for Kept {
+    fn note(&mut self, event: &Event) {
+        let observed = match event {
+            Event::ExecutionEnded { observed, .. } => observed,
+            Event::Audited {
+                observed,
+                agreed,
+                stored,
+                ..
+            } => {
+                self.audited.push((*agreed, *stored));
+                observed
+            }
+            _ => return,
+        };
+        let faultload = observed.execution.faultload.clone();
+        self.executions.insert(faultload, observed.clone());
+    }
 }
 
 async fn audited(world: &Watched, jobs: u32, max_time: Option<Duration>) -> Outcome {
@@ -108,6 +131,17 @@ async fn audited(world: &Watched, jobs: u32, max_time: Option<Duration>) -> Outc
 }
 
 async fn campaign(world: &Watched, jobs: u32, max_time: Option<Duration>) -> Outcome {
+    let (memory, mut kept) = (Memory::default(), Kept::default());
+    campaign_after(memory, world, jobs, max_time, &mut kept).await
+}
+
+async fn campaign_after(
+    memory: Memory,
+    world: &Watched,
+    jobs: u32,
+    max_time: Option<Duration>,
+    kept: &mut Kept,
+) -> Outcome {
     let app = find("mailchimp").unwrap();
     let system = (app.build)(&app.settings([]).unwrap());
     let modes = FaultSet::http_errors().by_service(&system);
@@ -124,8 +158,7 @@ async fn campaign(world: &Watched, jobs: u32, max_time: Option<Duration>) -> Out
         identity: IdentityChoice::Given(system.identity.clone()),
         oracles: murphy_oracle::Settings::default(),
     };
-    let (memory, stopping, mut nobody) = (Memory::default(), world.stopper.stopping(), Nobody);
-    let done = run(world, &settings, memory, &mut nobody, stopping);
+    let done = run(world, &settings, memory, kept, world.stopper.stopping());
     done.await.unwrap_or_else(|failed| panic!("{failed:?}"))
 }
 
@@ -143,6 +176,23 @@ async fn an_audit_uses_all_jobs_and_says_the_same_with_any_number() {
     assert_eq!((sampled(&one), sampled(&four)), (SAMPLE, SAMPLE));
     assert_eq!(one.certificate.audit, four.certificate.audit);
     assert_eq!(one.certificate.incomplete, None);
+}
+
+#[tokio::test]
+async fn what_was_audited_is_told_and_not_run_again() {
+    let (world, mut kept) = (Watched::new(), Kept::default());
+    let first = campaign_after(Memory::default(), &world, 4, None, &mut kept).await;
+    assert_eq!(kept.audited, [(true, false); SAMPLE]);
+    let memory = Memory {
+        campaign: Some("campaign".to_owned()),
+        chosen: Some(first.chosen.clone()),
+        executions: kept.executions,
+    };
+    let (world, mut kept) = (Watched::new(), Kept::default());
+    let again = campaign_after(memory, &world, 4, None, &mut kept).await;
+    assert_eq!(world.begun.load(SeqCst), 0);
+    assert_eq!(kept.audited, [(true, true); SAMPLE]);
+    assert_eq!(again.certificate, first.certificate);
 }
 
 /// The references have been made by then, and are what there is to report.

@@ -48,6 +48,11 @@ fn main() -> ExitCode {
         ("verdicts of another test are not taken", another_test),
         ("nor are those of other faults", other_faults),
         ("known findings do not fail the build", baseline),
+        (
+            "that a bug is gone is told only by who looked everywhere",
+            gone,
+        ),
+        ("why a campaign cannot be gone on with is told", not_resumed),
         ("a store that cannot be written says so", no_store),
         (
             "a report that cannot be written keeps no other from it",
@@ -480,6 +485,54 @@ fn baseline() {
     assert_eq!(again["findings"][0]["known"]["reason"], Value::Null);
     let told = project.run(&["run"]).exited(1).stdout;
     assert!(told.contains("no longer excused"), "{told}");
+}
+
+fn gone() {
+    let project = Project::new();
+    project.write(
+        "murphy-baseline.toml",
+        "[[finding]]\nid = \"M-000000\"\nscenario = \"checkout\"\nreason = \"old\"\n",
+    );
+    let says_gone = |arguments: &[&str]| {
+        let told = project.run(&[&["run"], arguments].concat()).stdout;
+        assert!(told.contains("Explored"), "{told}");
+        told.contains("Not found any more")
+    };
+    assert!(says_gone(&[]));
+    for narrowed in [
+        ["--only", "** > cart *"],
+        ["--except", "** > recs *"],
+        ["--modes", "503"],
+        ["--max-faults", "1"],
+        ["--max-cases", "20"],
+    ] {
+        assert!(!says_gone(&narrowed), "{narrowed:?}");
+    }
+}
+
+fn not_resumed() {
+    let project = slow();
+    let says = |change: &dyn Fn(), arguments: &[&str], why: &str| {
+        let child = at_work(&project);
+        signal(child.id(), "INT");
+        end(child).exited(130);
+        change();
+        let same = ["run", "--resume", "--report=events=events.ndjson"];
+        let resumed = [&same[..], arguments].concat();
+        let told = project.run(&resumed).stderr;
+        assert!(told.contains(why), "{why:?} is not in {told}");
+        assert!(told.contains("; this one starts afresh"), "{told}");
+        fs::remove_file(project.directory.join("events.ndjson")).unwrap();
+    };
+    let other = "broken off, but was asked for with other options";
+    says(&|| {}, &["--max-cases", "2"], other);
+    says(&|| {}, &["--max-cases", "2", "--seed", "7"], other);
+    let changed = || project.write("cart/new.py", "# changed");
+    says(
+        &changed,
+        &["--max-cases", "2"],
+        "service `cart` has changed since campaign ",
+    );
 }
 
 fn no_store() {

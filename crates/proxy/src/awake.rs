@@ -2,23 +2,27 @@
 //!
 //! Waking a thread that sleeps takes a while, most on virtual machines, where
 //! an idle processor is given back. In a campaign that runs one execution at a
-//! time every hop would pay that twice, and more than for the hop itself. So a thread that has just had something to do looks for
-//! more for a little while before it sleeps, and lets whoever else wants the
-//! processor go first.
+//! time every hop would pay that twice, and more than for the hop itself. So a
+//! thread that has just had something to do looks for more for a little while
+//! before it sleeps, and lets whoever else wants the processor go first.
 //!
 //! Owns when to look and when to sleep; what a little while is, is set by who
 //! knows what is being waited for.
 
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
+
+use crate::seat::{Seat, move_away_from};
 
 /// Keeps one thread awake.
 pub struct Awake {
     most: Duration,
     until: Mutex<Option<Instant>>,
     stirred: Notify,
+    seat: Seat,
+    others: Vec<Arc<Awake>>,
 }
 
 impl Awake {
@@ -30,7 +34,15 @@ impl Awake {
             most: if alone { Duration::ZERO } else { most },
             until: Mutex::new(None),
             stirred: Notify::new(),
+            seat: Seat::free(),
+            others: Vec::new(),
         }
+    }
+
+    /// Likewise, and on a processor of its own: not on one of those where
+    /// these keep their threads awake, as long as there are enough.
+    pub fn apart_from(self, others: Vec<Arc<Awake>>) -> Self {
+        Awake { others, ..self }
     }
 
     /// Whether it ever keeps a thread awake.
@@ -54,11 +66,16 @@ impl Awake {
     /// events are looked for on this thread: on a runtime of one thread.
     pub async fn stay(&self) -> ! {
         loop {
+            // Once each time: where it is brought back, others are in need.
+            let mut moved = false;
             while self.is_time() {
+                self.seat.take();
+                moved = moved || move_away_from(self.others.iter().map(|it| &it.seat));
                 std::thread::yield_now();
                 // The runtime looks for events before it comes back here.
                 tokio::task::yield_now().await;
             }
+            self.seat.leave();
             self.stirred.notified().await;
         }
     }

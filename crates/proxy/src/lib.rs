@@ -24,6 +24,7 @@ mod h2;
 mod headers;
 mod interfaces;
 mod outcomes;
+mod seat;
 mod server;
 mod settings;
 mod spared;

@@ -65,6 +65,7 @@ fn hint(error: &io::Error) -> &'static str {
 /// Running proxies; stopped when dropped.
 pub struct Proxy {
     addresses: Vec<SocketAddr>,
+    awake: Vec<Arc<Awake>>,
     stop: watch::Sender<bool>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -81,8 +82,9 @@ impl Proxy {
         let addresses = bound.iter().map(|(address, _)| *address).collect();
         let settings = Arc::new(settings);
         let (stop, stopped) = watch::channel(false);
-        let threads = (0..settings.threads.max(1)).map(|number| {
-            let awake = Arc::new(Awake::new(settings.awake));
+        let awake = (0..settings.threads.max(1)).map(|_| Arc::new(Awake::new(settings.awake)));
+        let awake: Vec<Arc<Awake>> = awake.collect();
+        let threads = awake.iter().cloned().enumerate().map(|(number, awake)| {
             let doors = listeners.iter().zip(&bound).map(|(listener, (_, socket))| {
                 let socket = socket
                     .try_clone()
@@ -99,6 +101,7 @@ impl Proxy {
         Ok(Proxy {
             addresses,
             threads: threads.collect(),
+            awake,
             stop,
         })
     }
@@ -106,6 +109,11 @@ impl Proxy {
     /// Where each listener listens, in the order they were given.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
+    }
+
+    /// What keeps each thread awake.
+    pub fn awake(&self) -> &[Arc<Awake>] {
+        &self.awake
     }
 }
 

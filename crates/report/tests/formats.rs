@@ -329,3 +329,24 @@ fn markdown_of_a_campaign_without_findings_is_short() {
     let expected = include_str!("expected/no-findings.md");
     assert_eq!(text, expected);
 }
+
+#[test]
+fn markdown_stays_within_what_a_job_may_show() {
+    let mut summary = summary();
+    let one = summary.cases[1].clone();
+    let line = format!("{}\n", "x".repeat(3_000));
+    summary.cases = (0..60)
+        .map(|number| Case {
+            number,
+            output: Some(line.repeat(25)),
+            ..one.clone()
+        })
+        .collect();
+    let text = written(markdown::write, &summary);
+    assert!(text.len() < 400_000, "{} bytes", text.len());
+    assert!(text.contains("x…\n"), "long lines are cut");
+    let shown = text.matches("**\u{20}`").count();
+    let more = text.split("… and ").nth(1).unwrap();
+    let more: usize = more.split(' ').next().unwrap().parse().unwrap();
+    assert!(more >= 10 && shown + more >= 60, "{shown} and {more}");
+}

@@ -105,8 +105,9 @@ pub(super) fn save(baseline: &Baseline, path: &Path) -> Result<(), BaselineError
         true => HEADER.to_owned(),
         false => format!("{HEADER}\n{entries}"),
     };
-    // In the same directory, so that it can take the file's place at once.
-    let new = path.with_extension("toml.new");
+    // In the same directory, so that it can take the file's place at once, and
+    // ours alone: another may write it at the same time.
+    let new = path.with_extension(format!("toml.{}.new", std::process::id()));
     let written = fs::write(&new, text).and_then(|()| fs::rename(&new, path));
     written.map_err(|source| failed(path, "written", source))
 }

@@ -123,16 +123,6 @@ impl Baseline {
         self.entries.len() - before
     }
 
-    /// Drops the entries of a scenario that none of its findings needs; how
-    /// many those were.
-    pub fn drop_stale(&mut self, scenario: &str, findings: &[Finding]) -> usize {
-        let before = self.entries.len();
-        let found = |entry: &Entry| findings.iter().any(|f| entry.is_for(scenario, &f.id));
-        self.entries
-            .retain(|entry| entry.scenario != scenario || found(entry));
-        before - self.entries.len()
-    }
-
     /// Divides the findings of a scenario's campaign. An entry holds through
     /// the day it expires on.
     pub fn split<'b>(&'b self, scenario: &str, findings: &'b [Finding], today: &Date) -> Split<'b> {
@@ -241,7 +231,5 @@ mod tests {
         assert_eq!(baseline.add("a", named(&both), "second", None, &today), 0);
         let reasons: Vec<&str> = baseline.entries().iter().map(|e| &*e.reason).collect();
         assert_eq!(reasons, ["first", "second"]);
-        assert_eq!(baseline.drop_stale("a", &both[1..]), 1);
-        assert_eq!(baseline.entries()[0].id, "M-2");
     }
 }

@@ -150,6 +150,12 @@ enum EventForm<'e> {
         failed: usize,
         findings: usize,
     },
+    Audited {
+        number: usize,
+        observed: ObservedForm,
+        agreed: bool,
+        stored: bool,
+    },
     Ended {
         certificate: CertificateForm<'e>,
         findings: Vec<FindingForm>,
@@ -204,6 +210,17 @@ impl<'e> EventForm<'e> {
                 waiting: *waiting,
                 failed: *failed,
                 findings: *findings,
+            },
+            Event::Audited {
+                number,
+                observed,
+                agreed,
+                stored,
+            } => EventForm::Audited {
+                number: *number,
+                observed: ObservedForm::new(observed, &mut Spelled),
+                agreed: *agreed,
+                stored: *stored,
             },
             Event::Ended {
                 certificate,

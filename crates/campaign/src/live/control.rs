@@ -11,7 +11,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
 use bytes::{Buf, BytesMut};
-use murphy_model::{Mode, Point};
+use murphy_model::{Faultload, Mode, Point};
 use murphy_registry::{CallKey, ExecutionId, Registry};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -31,7 +31,7 @@ pub(super) struct Control {
 /// What is known of the executions that run.
 struct Desk {
     registry: Arc<Registry>,
-    planned: Mutex<HashMap<ExecutionId, Vec<String>>>,
+    planned: Mutex<HashMap<ExecutionId, Faultload>>,
 }
 
 impl Control {
@@ -55,13 +55,13 @@ impl Control {
     }
 
     /// An execution began, with these faults.
-    pub(super) fn began(&self, id: ExecutionId, planned: Vec<String>) {
+    pub(super) fn began(&self, id: ExecutionId, planned: Faultload) {
         self.desk.planned().insert(id, planned);
     }
 
-    /// The faults of an execution.
+    /// The faults of an execution, as texts.
     pub(super) fn planned(&self, id: ExecutionId) -> Vec<String> {
-        self.desk.planned().get(&id).cloned().unwrap_or_default()
+        self.desk.planned().get(&id).map(texts).unwrap_or_default()
     }
 
     /// An execution ended.
@@ -77,7 +77,7 @@ impl Drop for Control {
 }
 
 impl Desk {
-    fn planned(&self) -> std::sync::MutexGuard<'_, HashMap<ExecutionId, Vec<String>>> {
+    fn planned(&self) -> std::sync::MutexGuard<'_, HashMap<ExecutionId, Faultload>> {
         self.planned.lock().expect("no panic while plans are held")
     }
 
@@ -99,12 +99,17 @@ impl Desk {
     }
 
     fn execution(&self, id: ExecutionId) -> Option<Value> {
-        let planned = self.planned().get(&id)?.clone();
+        let planned = self.planned().get(&id).map(texts)?;
         let struck = self.registry.struck(id).ok()?;
         let told = |(point, mode): (Point, Mode)| json!({"point": point.to_string(), "mode": mode.to_string()});
         let struck: Vec<Value> = struck.into_iter().map(told).collect();
         Some(json!({"execution": id.to_string(), "planned": planned, "struck": struck}))
     }
+}
+
+/// Written out only for who asks: few do.
+fn texts(planned: &Faultload) -> Vec<String> {
+    planned.faults().map(|fault| fault.to_string()).collect()
 }
 
 fn error(text: &str) -> Value {
@@ -194,7 +199,7 @@ mod tests {
             solo: false,
         });
         let id = id.unwrap();
-        control.began(id, vec!["** > cart * = 503".to_owned()]);
+        control.began(id, "** > cart * = 503".parse().unwrap());
         let path = format!("/v1/executions/{id}");
         let told =
             json!({"execution": id.to_string(), "planned": ["** > cart * = 503"], "struck": []});

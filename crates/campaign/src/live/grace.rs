@@ -59,9 +59,15 @@ impl Grace {
         self.known.unwrap_or_else(|| self.usual())
     }
 
+    /// How long a scenario takes without faults, at best, once that is known.
+    pub(super) fn scenario(&self) -> Option<Duration> {
+        let shortest = self.shortest.load(Ordering::Relaxed);
+        (shortest != u64::MAX).then(|| Duration::from_nanos(shortest))
+    }
+
     fn usual(&self) -> Duration {
-        let took = Duration::from_nanos(self.shortest.load(Ordering::Relaxed));
-        (took / SHARE).clamp(LEAST, USUAL)
+        let share = self.scenario().map(|took| took / SHARE);
+        share.map_or(USUAL, |share| share.clamp(LEAST, USUAL))
     }
 }
 

@@ -58,6 +58,7 @@ use crate::{BrokenWorld, World};
 pub use self::correlate::{Correlation, Wanted};
 pub use self::ledger::{CleanedUp, MARK, clean_up};
 pub use self::options::{LiveOptions, Wired};
+pub use self::scenario::command::url_variable;
 pub use self::scenario::json_path;
 pub use self::services::STOP_WITHIN;
 pub use self::survey::{ServiceState, survey};
@@ -72,8 +73,9 @@ const TICK: Duration = Duration::from_millis(1);
 /// executions wait for it.
 const PRINTING: Duration = Duration::from_millis(2);
 
-/// Likewise for the answer to a declared request, and all calls behind it.
-const NEXT_ANSWER: Duration = Duration::from_millis(1);
+/// How long the answer to a declared request is waited for awake, and all calls
+/// behind it. What takes longer by itself hides what waking up costs.
+const NEXT_ANSWER: Duration = Duration::from_millis(5);
 
 /// A system on real sockets with Murphy around it. [`LiveWorld::stop`] ends it
 /// in good order; dropping it ends it at once, but for the commands and
@@ -146,6 +148,11 @@ impl LiveWorld {
                 "cannot listen on loopback for tests that ask: {error}"
             ))
         })?;
+        let awake = Awake::new(match &scenario.kind {
+            ScenarioKind::Requests(_) => NEXT_ANSWER,
+            _ => Duration::ZERO,
+        });
+        let awake = awake.apart_from(wiring.awake().to_vec());
         Ok(LiveWorld {
             scenario: Scenario::prepare(&scenario, &wiring, options.workers, &mark).await?,
             reset,
@@ -157,10 +164,7 @@ impl LiveWorld {
             together: RwLock::default(),
             downfall: Downfall::default(),
             registry,
-            awake: Awake::new(match &scenario.kind {
-                ScenarioKind::Requests(_) => NEXT_ANSWER,
-                _ => Duration::ZERO,
-            }),
+            awake,
             timeout: scenario.timeout,
             grace: Grace::set(options.grace),
             turns: overlaps(&system, &scenario, &options).then(Turns::default),
@@ -330,8 +334,7 @@ impl LiveWorld {
             Keep::Requests => self.registry.begin_keeping_requests(plan),
         };
         let id = id.map_err(|error| broken(error.to_string()))?;
-        let planned = faultload.faults().map(|fault| fault.to_string()).collect();
-        self.control.began(id, planned);
+        self.control.began(id, faultload.clone());
         Ok(Begun { world: self, id })
     }
 
@@ -353,7 +356,8 @@ impl LiveWorld {
         };
         let began = Instant::now();
         let mut run = self.scenario.start(&about)?;
-        if !self.registry.is_busy() {
+        let usual = self.grace.scenario();
+        if usual.is_none_or(|usual| usual < NEXT_ANSWER) && !self.registry.is_busy() {
             self.awake.stir();
         }
         let word = tokio::select! {

@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use murphy_proxy::{Listener, Proxy, Settings, StartError};
+use murphy_proxy::{Awake, Listener, Proxy, Settings, StartError};
 use murphy_registry::{self as registry, Origin, Registry, WorkerId};
 
 use super::broken::{More, broken};
@@ -42,7 +42,7 @@ enum Caller {
 
 /// The proxies of a system; stopped when dropped.
 pub(super) struct Wiring {
-    _proxy: Proxy,
+    proxy: Proxy,
     /// Where each service listens itself.
     direct: Places,
     /// Where those call that have no listener of their own.
@@ -72,9 +72,9 @@ impl Wiring {
             entries: vec![direct.clone(); workers as usize],
             direct,
             own: Vec::new(),
-            _proxy: proxy,
+            proxy,
         };
-        let addresses = wiring._proxy.addresses().to_vec();
+        let addresses = wiring.proxy.addresses().to_vec();
         registry.listening(ports(system, &wiring.direct, &doors, &addresses));
         for ((caller, listener), address) in doors.into_iter().zip(addresses) {
             wiring.note(caller, listener.service, address.into());
@@ -92,6 +92,11 @@ impl Wiring {
             }
             Caller::Service(name) => self.own.push((name, service, place)),
         }
+    }
+
+    /// What keeps the threads of the proxies awake.
+    pub(super) fn awake(&self) -> &[Arc<Awake>] {
+        self.proxy.awake()
     }
 
     /// Where each service listens itself: no faults that way.

@@ -283,13 +283,15 @@ impl Store {
     }
 
     fn observed(&self, key: Key, kind: &str) -> Result<Vec<Observed>, StoreError> {
-        let points = self.points(key)?;
         let sql = "SELECT observed FROM execution WHERE campaign = ? AND kind = ? ORDER BY id";
         let texts: Vec<String> = self.ask(|connection| {
             let mut all = connection.prepare(sql)?;
             all.query_map(params![key, kind], |row| row.get(0))?
                 .collect()
         })?;
+        // Last: another process may be writing, an execution together with the
+        // points that are new in it.
+        let points = self.points(key)?;
         let read = |text: &String| self.readable(codec::read_observed(text, &points));
         texts.iter().map(read).collect()
     }

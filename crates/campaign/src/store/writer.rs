@@ -221,10 +221,14 @@ impl Writer {
                 masked: codec::write_masked(&masked),
             }),
             // It came out of this very store.
-            Event::ExecutionEnded { stored: true, .. } => {}
+            Event::ExecutionEnded { stored: true, .. } | Event::Audited { stored: true, .. } => {}
             Event::ExecutionEnded {
                 ticket, observed, ..
             } => book.execution("faults", ticket.0, &observed),
+            // Under faults like any other: that it agreed is in the certificate.
+            Event::Audited {
+                number, observed, ..
+            } => book.execution("faults", number as u64, &observed),
             // Everything else tells it too; recorders leave it out.
             Event::Learned(_) => {}
             Event::Ended {

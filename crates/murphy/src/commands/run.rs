@@ -255,7 +255,8 @@ fn report(
     summary.solo = solo;
     summary.explain_ending = explain_ending(&project.command);
     let known = run.known.as_ref();
-    summary.known = known.map(|known| known.of(&scenario.name, &outcome.findings));
+    let everywhere = outcome.certificate.is_complete() && !args.search.is_narrowed();
+    summary.known = known.map(|known| known.of(&scenario.name, &outcome.findings, everywhere));
     reporting::write(&summary, &replays, args.search.format, reports)?;
     let code = reporting::exit_code(&summary, outcome, args.campaign.require_complete);
     if outcome.broken.is_none() {

@@ -91,8 +91,8 @@ impl Replay {
         let path = folder.join(format!("{}.json", self.id));
         let mut text = serde_json::to_string_pretty(self).expect("texts only");
         text.push('\n');
-        // As a whole or not at all, should the disk be full.
-        let unfinished = path.with_extension("json.new");
+        // As a whole or not at all, should the disk be full or another write it.
+        let unfinished = path.with_extension(format!("json.{}.new", std::process::id()));
         fs::write(&unfinished, text)?;
         fs::rename(&unfinished, &path)?;
         Ok(path)

@@ -74,7 +74,10 @@ impl Replayed {
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let (id, scenario) = (&self.replay.id, &self.replay.scenario);
         match &self.word {
-            Word::Failed { complaint } => writeln!(out, "{id} FAILED: {complaint}")?,
+            Word::Failed { complaint } => {
+                let lines: Vec<String> = complaint.lines().map(terminal::visible).collect();
+                writeln!(out, "{id} FAILED: {}", lines.join("\n"))?;
+            }
             Word::Fixed => writeln!(
                 out,
                 "{id} FIXED: all its faults struck, and `{scenario}` is content"
@@ -95,7 +98,7 @@ impl Replayed {
                 writeln!(out, "\nWhat was printed")?;
                 output
                     .lines()
-                    .try_for_each(|line| writeln!(out, "  | {line}"))
+                    .try_for_each(|line| writeln!(out, "  | {}", terminal::visible(line)))
             }
             _ => Ok(()),
         }

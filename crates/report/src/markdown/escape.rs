@@ -5,10 +5,13 @@
 
 use crate::redact;
 
+/// Longer lines are cut: one of a megabyte would be all that is shown.
+const LONGEST: usize = 1_000;
+
 /// Text on one line, in a paragraph or a cell.
 pub(super) fn text(text: &str) -> String {
     let mut escaped = String::new();
-    for c in clean(text.trim()).chars() {
+    for c in cut(&clean(text.trim())).chars() {
         match c {
             '\n' => escaped.push_str("<br>"),
             '<' => escaped.push_str("&lt;"),
@@ -40,7 +43,7 @@ pub(super) fn cell_code(text: &str) -> String {
 
 /// A block of lines, as they are.
 pub(super) fn block(lines: &str) -> String {
-    let clean = clean(lines.trim_end());
+    let clean = cut(&clean(lines.trim_end()));
     let fence = "`".repeat((longest_run(&clean) + 1).max(3));
     format!("{fence}text\n{clean}\n{fence}")
 }
@@ -50,6 +53,17 @@ fn clean(text: &str) -> String {
     let plain = redact::plain(text);
     let seen = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
     redact::text(&plain).chars().filter(seen).collect()
+}
+
+/// The text with its long lines cut; after secrets are out of it, which in
+/// parts might not be known any more.
+fn cut(text: &str) -> String {
+    let cut = |line: &str| match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    };
+    let lines: Vec<String> = text.split('\n').map(cut).collect();
+    lines.join("\n")
 }
 
 /// The length of the longest run of backticks.

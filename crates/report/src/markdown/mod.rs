@@ -23,6 +23,10 @@ const MOST_CASES: usize = 50;
 /// Lines shown of what a failing execution printed: the last ones.
 const MOST_LINES: usize = 20;
 
+/// All that is told of failing executions, in bytes: a job's summary may have
+/// a megabyte, and the scenarios of a run share it.
+const MOST_BYTES: usize = 300_000;
+
 /// Writes the summary of a campaign.
 pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     let labels = Labels::new(&summary.points);
@@ -219,10 +223,18 @@ fn failing_cases(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> io:
         return Ok(());
     }
     folded("Failing executions", out, |out| {
+        let (mut shown, mut bytes) = (0, 0);
         for case in failing.iter().take(MOST_CASES) {
-            failing_case(case, labels, out)?;
+            let mut text = Vec::new();
+            failing_case(case, labels, &mut text)?;
+            bytes += text.len();
+            if bytes > MOST_BYTES {
+                break;
+            }
+            out.write_all(&text)?;
+            shown += 1;
         }
-        match failing.len().saturating_sub(MOST_CASES) {
+        match failing.len() - shown {
             0 => Ok(()),
             more => writeln!(out, "… and {} more", grouped(more)),
         }

@@ -11,7 +11,7 @@ use murphy_model::{BugClass, CallId, Faultload, Finding, Mode, Reply, Severity, 
 use super::label::Labels;
 use super::number::{counted, grouped, span};
 use super::style::{BAD, CAREFUL, GOOD, QUIET, TITLE};
-use super::{calls, coverage, heading, printed};
+use super::{calls, coverage, heading, printed, visible};
 use crate::Summary;
 use crate::shell::quoted;
 use crate::wording::Count;
@@ -163,7 +163,7 @@ fn complaint(finding: &Finding, labels: &Labels, out: &mut dyn Write) -> io::Res
         false => labels.sentence(&finding.summary),
     };
     for line in text.lines() {
-        writeln!(out, "    {line}")?;
+        writeln!(out, "    {}", visible(line))?;
     }
     Ok(())
 }
@@ -410,5 +410,17 @@ mod tests {
 Not found any more, and to be taken out of base.toml: M-000009
 ";
         assert_eq!(style::plain(&out), expected);
+    }
+
+    #[test]
+    fn what_a_test_said_gives_the_terminal_no_orders() {
+        let mut said = summary(&[Severity::Fail], None);
+        said.findings[0].oracle = SCENARIO;
+        said.findings[0].summary =
+            "\u{1b}[2Jgot \u{1b}]0;title\u{7} 500\r\nand\u{8} more".to_owned();
+        let mut out = Vec::new();
+        complaint(&said.findings[0], &Labels::new(&[]), &mut out).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        assert_eq!(out, "    got ]0;title 500\n    and more\n");
     }
 }

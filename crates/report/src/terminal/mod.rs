@@ -2,7 +2,8 @@
 //!
 //! Owns the order in which a campaign is told: what the scenario does, what
 //! was tried, what was skipped and why, how far that can be trusted, what the
-//! services do about failures, and last, next to the prompt, the findings. Each part has a module of its own.
+//! services do about failures, and last, next to the prompt, the findings. Each
+//! part has a module of its own.
 
 mod calls;
 mod coverage;
@@ -15,7 +16,7 @@ mod style;
 
 use std::io::{self, Write};
 
-use crate::{Explained, Hardening, Summary, label, number};
+use crate::{Explained, Hardening, Summary, label, number, redact};
 use label::Labels;
 use style::TITLE;
 
@@ -46,6 +47,13 @@ pub fn write_explained(explained: &Explained, out: &mut dyn Write) -> io::Result
 /// Writes what to harden.
 pub fn write_hardening(hardening: &Hardening, out: &mut dyn Write) -> io::Result<()> {
     hardening::write(hardening, out)
+}
+
+/// A line that a test or a service printed, without what cannot be seen: it
+/// may hold orders to a terminal that are not meant for this one.
+pub fn visible(line: &str) -> String {
+    let seen = |c: &char| !c.is_control() || *c == '\t';
+    redact::plain(line).chars().filter(seen).collect()
 }
 
 /// Writes the heading of a part.

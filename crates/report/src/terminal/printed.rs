@@ -10,6 +10,7 @@ use murphy_model::Finding;
 
 use super::number::counted;
 use super::style::QUIET;
+use super::visible;
 use crate::{Summary, redact};
 
 /// Lines shown of a part, without the one that names it.
@@ -84,13 +85,11 @@ fn is_name(line: &str) -> bool {
 
 /// The line as far as it can be read, without what cannot be seen.
 fn short(line: &str) -> String {
-    let seen = |c: &char| !c.is_control() || *c == '\t';
-    let mut seen: Vec<char> = line.trim_end().chars().filter(seen).collect();
-    if seen.len() > LONGEST {
-        seen.truncate(LONGEST);
-        seen.push('…');
+    let seen = visible(line.trim_end());
+    match seen.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &seen[..end]),
+        None => seen,
     }
-    seen.into_iter().collect()
 }
 
 #[cfg(test)]

@@ -90,8 +90,9 @@ pub(super) fn variables(session: &Session, worker: u32) -> [(&'static str, Strin
     ]
 }
 
+/// The variable in which a test finds where to enter a service:
 /// `MURPHY_<NAME>_URL`.
-fn url_variable(service: &str) -> String {
+pub fn url_variable(service: &str) -> String {
     let plain = |c: char| match c.is_ascii_alphanumeric() {
         true => c.to_ascii_uppercase(),
         false => '_',

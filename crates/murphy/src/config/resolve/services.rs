@@ -2,18 +2,22 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use murphy_campaign::live::STOP_WITHIN;
 use murphy_campaign::live::spec::{Health, ManagedSpec, ServiceSpec, Source};
+use murphy_campaign::live::{STOP_WITHIN, url_variable};
 
 use super::checker::{Checker, Filler};
 use crate::config::Span;
 use crate::config::raw::{Service, Text};
 
+/// What a test may ask about its execution is told here: no service's name.
+const CONTROL: &str = "MURPHY_CONTROL_URL";
+
 /// The services that make sense.
 pub(super) fn services(checker: &mut Checker<'_>, raw: Vec<(Text, Service)>) -> Vec<ServiceSpec> {
     let mut listeners: Vec<Listener> = Vec::new();
-    let mut all = Vec::new();
+    let mut all: Vec<ServiceSpec> = Vec::new();
     for (name, service) in raw {
+        check_variable(checker, &name, &all);
         let places = Places::of(&service);
         let Some(spec) = one(checker, &name, service) else {
             continue;
@@ -208,6 +212,22 @@ fn health(checker: &mut Checker<'_>, raw: &Service) -> Health {
         health.within = within;
     }
     health
+}
+
+/// A test must find each service under a variable of its own.
+fn check_variable(checker: &mut Checker<'_>, name: &Text, others: &[ServiceSpec]) {
+    let variable = url_variable(&name.value);
+    let taken = match others.iter().find(|it| url_variable(&it.name) == variable) {
+        Some(other) => format!("where service `{}` is", other.name),
+        None if variable == CONTROL => "where to ask about faults".to_owned(),
+        None => return,
+    };
+    let message = format!(
+        "a test could not tell where service `{}` is: {variable} says {taken}",
+        name.value
+    );
+    let label = "the variable is made of this name";
+    checker.refuse(&name.span, message, label, "choose another name");
 }
 
 /// Two cannot listen at one address.
