@@ -72,8 +72,5 @@ pub(crate) fn load(file: &Path) -> Result<Baseline, Usage> {
 
 /// The day it is, in UTC.
 pub(crate) fn today() -> Date {
-    let now = SystemTime::now().max(UNIX_EPOCH);
-    let text = humantime::format_rfc3339_seconds(now).to_string();
-    let day = text.split('T').next().unwrap_or_default();
-    day.parse().expect("a day as RFC 3339 writes it")
+    Date::of(SystemTime::now().max(UNIX_EPOCH))
 }

@@ -63,8 +63,8 @@ fn move_to_any(wanted: impl Fn(usize) -> bool) {
     for processor in (0..CpuSet::MAX_CPU).filter(|it| allowed.is_set(*it) && wanted(*it)) {
         there.set(processor);
     }
-    // It is moved by being allowed nowhere else. That it may go everywhere
-    // again is asked for in any case.
+    // It is moved by being allowed nowhere else, and may then go everywhere
+    // again.
     if there.count() > 0 && sched_setaffinity(None, &there).is_ok() {
         let _ = sched_setaffinity(None, &allowed);
     }

@@ -58,7 +58,7 @@ use crate::{BrokenWorld, World};
 pub use self::correlate::{Correlation, Wanted};
 pub use self::ledger::{CleanedUp, MARK, clean_up};
 pub use self::options::{LiveOptions, Wired};
-pub use self::scenario::command::url_variable;
+pub use self::scenario::command::{CONTROL_VARIABLE, url_variable};
 pub use self::scenario::json_path;
 pub use self::services::STOP_WITHIN;
 pub use self::survey::{ServiceState, survey};

@@ -74,6 +74,9 @@ impl Program {
     }
 }
 
+/// The variable in which a test finds where to ask about its execution.
+pub const CONTROL_VARIABLE: &str = "MURPHY_CONTROL_URL";
+
 /// What a test knows of its execution, as variables.
 pub(super) fn variables(session: &Session, worker: u32) -> [(&'static str, String); 7] {
     [
@@ -85,7 +88,7 @@ pub(super) fn variables(session: &Session, worker: u32) -> [(&'static str, Strin
             "MURPHY_FAULTS",
             serde_json::json!(session.faults).to_string(),
         ),
-        ("MURPHY_CONTROL_URL", session.control.clone()),
+        (CONTROL_VARIABLE, session.control.clone()),
         ("MURPHY_WORKER", worker.to_string()),
     ]
 }

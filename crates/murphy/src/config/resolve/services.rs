@@ -3,14 +3,11 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use murphy_campaign::live::spec::{Health, ManagedSpec, ServiceSpec, Source};
-use murphy_campaign::live::{STOP_WITHIN, url_variable};
+use murphy_campaign::live::{CONTROL_VARIABLE, STOP_WITHIN, url_variable};
 
 use super::checker::{Checker, Filler};
 use crate::config::Span;
 use crate::config::raw::{Service, Text};
-
-/// What a test may ask about its execution is told here: no service's name.
-const CONTROL: &str = "MURPHY_CONTROL_URL";
 
 /// The services that make sense.
 pub(super) fn services(checker: &mut Checker<'_>, raw: Vec<(Text, Service)>) -> Vec<ServiceSpec> {
@@ -219,7 +216,7 @@ fn check_variable(checker: &mut Checker<'_>, name: &Text, others: &[ServiceSpec]
     let variable = url_variable(&name.value);
     let taken = match others.iter().find(|it| url_variable(&it.name) == variable) {
         Some(other) => format!("where service `{}` is", other.name),
-        None if variable == CONTROL => "where to ask about faults".to_owned(),
+        None if variable == CONTROL_VARIABLE => "where to ask about faults".to_owned(),
         None => return,
     };
     let message = format!(
