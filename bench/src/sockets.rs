@@ -10,7 +10,7 @@ use murphy::campaign::live::spec::{
     Source, SystemSpec,
 };
 use murphy::campaign::live::{LiveOptions, LiveWorld, Wanted};
-use murphy::campaign::store::{CampaignHead, Fingerprint, Store};
+use murphy::campaign::store::{CampaignHead, Fingerprint, Recorder, Store};
 use murphy::campaign::{
     Event, IdentityChoice, MayLeaveOut, Memory, Outcome, REFERENCES, Settings as CampaignSettings,
     Sink, Stopping, StrategyKind, World, run,
@@ -21,8 +21,64 @@ use murphy_corpus::{App, FaultSet, Settings};
 use murphy_model::Identity;
 use murphy_search::{Modes, Options};
 
-use crate::measure::Processors;
+use crate::proxy::cpu::Cpu;
 use crate::services::Services;
+
+/// Processor time that the executions of a campaign took, references aside:
+/// those run one at a time and are waited for awake.
+#[derive(Clone, Copy, Debug)]
+pub struct Work {
+    /// Murphy's: proxies, search, oracles, the store.
+    pub murphy: Duration,
+    /// That of all services.
+    pub services: Duration,
+}
+
+/// Processor time up to a moment.
+struct Readings {
+    murphy: Cpu,
+    services: Cpu,
+}
+
+impl Readings {
+    fn now(services: &[u32]) -> Self {
+        Readings {
+            murphy: Cpu::of([std::process::id()]),
+            services: Cpu::of(services.iter().copied()),
+        }
+    }
+}
+
+/// Records a campaign, and what it takes of the processors.
+struct Watched {
+    recorder: Recorder,
+    /// Their processes.
+    services: Vec<u32>,
+    /// When the references were over.
+    before: Option<Readings>,
+}
+
+impl Watched {
+    /// Since the references were over.
+    fn work(&self) -> Work {
+        let before = self.before.as_ref();
+        let before = before.expect("no campaign ends before its references");
+        let now = Readings::now(&self.services);
+        Work {
+            murphy: now.murphy.since(&before.murphy),
+            services: now.services.since(&before.services),
+        }
+    }
+}
+
+impl Sink for Watched {
+    fn note(&mut self, event: &Event) {
+        self.recorder.note(event);
+        if matches!(event, Event::IdentityChosen { .. }) {
+            self.before = Some(Readings::now(&self.services));
+        }
+    }
+}
 
 /// A campaign to be run on an example system.
 pub struct Campaign {
@@ -71,12 +127,12 @@ impl Campaign {
     /// Runs it as `murphy run` does on a user's system: the services run
     /// already, the test is a declared request, how long to wait for late calls
     /// and how to tell calls apart is found out, and everything is kept.
-    /// Also says how much of all processors was in use meanwhile.
+    /// Also says what it took of the processors.
     pub async fn run_declared(
         self,
         request: Declared,
         services: &mut Services,
-    ) -> Result<(Outcome, f64)> {
+    ) -> Result<(Outcome, Work)> {
         let settings = CampaignSettings {
             identity: IdentityChoice::Auto(self.identity.clone(), MayLeaveOut::ANYTHING),
             ..self.campaign_settings()
@@ -84,18 +140,21 @@ impl Campaign {
         let folder = std::env::temp_dir().join(format!("murphy-bench-{}", std::process::id()));
         let world = self.bring_up(request, services, &folder).await?;
         let store = Store::open(&folder)?;
-        let mut recorder = store.begin(&head(&settings))?;
-        let before = Processors::now()?;
-        let outcome = finish(&world, &settings, &mut recorder).await;
-        let busy = Processors::now()?.busy_since(&before);
+        let mut watched = Watched {
+            recorder: store.begin(&head(&settings))?,
+            services: services.processes().collect(),
+            before: None,
+        };
+        let outcome = finish(&world, &settings, &mut watched).await;
+        let work = watched.work();
         world.stop().await?;
-        drop(recorder);
+        drop(watched);
         ensure!(store.trouble().is_none(), "everything was kept");
         // It writes until then.
         drop(store);
         services.reroute(|_| None).await?;
         std::fs::remove_dir_all(folder)?;
-        Ok((outcome, busy))
+        Ok((outcome, work))
     }
 
     /// A port that was free may be a connection's a moment later.

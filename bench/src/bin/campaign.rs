@@ -17,7 +17,7 @@ use murphy_bench::proxy::client::Client;
 use murphy_bench::proxy::protocol::Protocol;
 use murphy_bench::proxy::role;
 use murphy_bench::services::{self, Services};
-use murphy_bench::sockets::{Campaign, Declared};
+use murphy_bench::sockets::{Campaign, Declared, Work};
 use murphy_campaign::REFERENCES;
 use murphy_corpus::find;
 use murphy_search::Reduction;
@@ -118,9 +118,9 @@ struct Round {
     /// The same, eight at once.
     eight_bare: Duration,
     one_job: Duration,
-    /// How much of all processors was in use meanwhile.
-    busy: f64,
     eight_jobs: Duration,
+    /// What eight jobs take of the processors: nobody waits awake there.
+    work: Work,
 }
 
 impl Round {
@@ -130,6 +130,20 @@ impl Round {
 
     fn speed_up(&self) -> f64 {
         self.one_job.as_secs_f64() / self.eight_jobs.as_secs_f64()
+    }
+
+    /// Processor time of one execution at eight jobs, in microseconds.
+    fn work(&self, share: impl Fn(&Work) -> Duration) -> f64 {
+        let under_faults = self.executions - REFERENCES;
+        share(&self.work).as_secs_f64() * 1e6 / under_faults as f64
+    }
+
+    /// How many times as many executions as one job eight could make if no
+    /// processor ever idled: what they do at eight jobs is work, nobody waits
+    /// awake.
+    fn possible(&self) -> f64 {
+        let alone = self.one_job.as_secs_f64() * 1e6 / self.executions as f64;
+        alone * processors() / self.work(|work| work.murphy + work.services)
     }
 
     /// What the system itself makes of eight at once.
@@ -156,7 +170,7 @@ fn main() -> Result<()> {
 /// Measures and prints everything; how many bars are missed.
 async fn measure(args: &Args) -> Result<usize> {
     println!(
-        "Medians of {} rounds, {} where services answer at once; x bare: time of the campaign over executions x the scenario alone; busy: the processors, at 1 job; 8 jobs, 8 bare: throughput of eight at once over one at a time, with Murphy and without.",
+        "Medians of {} rounds, {} where services answer at once; x bare: time of the campaign over executions x the scenario alone; 8 jobs, 8 bare: throughput of eight at once over one at a time, with Murphy and without. work us: processor time of an execution at 8 jobs, services' + Murphy's; possible: 8 jobs over 1 if no processor ever idled.",
         args.rounds,
         rounds_of(args, Duration::ZERO),
     );
@@ -211,16 +225,17 @@ fn heading(work: Duration) {
         false => println!("\nServices that work {work:?} on each request"),
     }
     println!(
-        "  {:<10} {:>10} {:>9} {:>9} {:>7} {:>9} {:>5} {:>7} {:>7} {:>10} {:>11}",
+        "  {:<10} {:>10} {:>9} {:>9} {:>7} {:>9} {:>7} {:>7} {:>8} {:>8} {:>10} {:>11}",
         "app",
         "executions",
         "bare",
         "1 job",
         "x bare",
         "per s",
-        "busy",
         "8 jobs",
         "8 bare",
+        "work us",
+        "possible",
         "Reynard s",
         "Filibuster s"
     );
@@ -239,8 +254,8 @@ async fn rounds(subject: &Subject, work: Duration, count: usize) -> Result<Vec<R
             bare,
             eight_bare,
             one_job: one.took,
-            busy: one.busy,
             eight_jobs: eight.took,
+            work: eight.work,
         });
     }
     Ok(rounds)
@@ -251,8 +266,7 @@ struct Done {
     /// All references included.
     executions: usize,
     took: Duration,
-    /// How much of all processors was in use meanwhile.
-    busy: f64,
+    work: Work,
 }
 
 impl Subject {
@@ -298,12 +312,12 @@ impl Subject {
         let settings = app.settings([])?;
         let mut campaign = Campaign::of(app, settings, jobs);
         campaign.options.reduce.extend(reduce);
-        let (outcome, busy) = campaign.run_declared(self.test, services).await?;
+        let (outcome, work) = campaign.run_declared(self.test, services).await?;
         Ok(Done {
             // The first reference is also the first that was explored.
             executions: outcome.certificate.explored + REFERENCES - 1,
             took: outcome.took,
-            busy,
+            work,
         })
     }
 }
@@ -337,27 +351,26 @@ fn of<T: PartialOrd + Copy>(rounds: &[Round], value: impl Fn(&Round) -> T) -> T 
     median(rounds.iter().map(value).collect())
 }
 
-/// How busy the processors were, which is counted in ticks of 10 ms.
-fn busy(rounds: &[Round], one_job: Duration) -> String {
-    match one_job < Duration::from_millis(100) {
-        true => "-".to_owned(),
-        false => format!("{:.0}%", of(rounds, |round| round.busy) * 100.0),
-    }
+fn processors() -> f64 {
+    std::thread::available_parallelism().map_or(1.0, |it| it.get() as f64)
 }
 
 fn print(subject: &Subject, rounds: &[Round]) {
     let executions = rounds[0].executions;
     let one_job = of(rounds, |round| round.one_job);
+    let each = |share: fn(&Work) -> Duration| of(rounds, |round| round.work(share));
+    let work = format!("{:.0}+{:.0}", each(|it| it.services), each(|it| it.murphy));
     println!(
-        "  {:<10} {executions:>10} {:>7.0}us {:>7.0}ms {:>7.2} {:>9.0} {:>5} {:>6.2}x {:>6.2}x {:>10} {:>11}",
+        "  {:<10} {executions:>10} {:>7.0}us {:>7.0}ms {:>7.2} {:>9.0} {:>6.2}x {:>6.2}x {:>8} {:>7.2}x {:>10} {:>11}",
         subject.app,
         of(rounds, |round| round.bare).as_secs_f64() * 1e6,
         one_job.as_secs_f64() * 1e3,
         of(rounds, Round::overhead),
         executions as f64 / one_job.as_secs_f64(),
-        busy(rounds, one_job),
         of(rounds, Round::speed_up),
         of(rounds, Round::allowed),
+        work,
+        of(rounds, Round::possible),
         subject.reynard,
         subject.filibuster,
     );

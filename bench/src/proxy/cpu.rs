@@ -1,8 +1,8 @@
-//! How much processor time a group of processes has used.
+//! How much processor time processes have used.
 //!
-//! Owns the reading: nanoseconds of every thread of every process of the
-//! group, from the scheduler's own accounting, because ticks of 10 ms are too
-//! coarse for rounds of a second or two.
+//! Owns the reading: nanoseconds of every thread of each process, from the
+//! scheduler's own accounting, because ticks of 10 ms are too coarse for rounds
+//! of a second or two.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,7 +19,14 @@ impl Cpu {
         let processes = numbered(Path::new("/proc"))
             .into_iter()
             .filter(|process| group_of(*process) == Some(group));
-        let threads = processes.flat_map(|process| {
+        Self::of(processes)
+    }
+
+    /// The reading of these processes now.
+    pub fn of(processes: impl IntoIterator<Item = u32>) -> Self {
+        // A thread's own account is brought up to date when it lets others go first.
+        std::thread::yield_now();
+        let threads = processes.into_iter().flat_map(|process| {
             let tasks = format!("/proc/{process}/task");
             numbered(Path::new(&tasks))
                 .into_iter()
