@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use num_bigint::BigUint;
+use serde::Serialize;
 
 use crate::{Faultload, Point};
 
@@ -172,6 +173,59 @@ pub enum Flag {
     },
 }
 
+/// A flag as it is written in results and in the store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FlagForm {
+    /// Which it is.
+    pub kind: &'static str,
+    /// Where: a call or a faultload, if that can be told.
+    pub at: Option<String>,
+    /// The executions that showed it.
+    pub executions: Vec<usize>,
+    /// How many calls, where none can be named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<usize>,
+}
+
+impl Flag {
+    /// As it is written.
+    pub fn form(&self) -> FlagForm {
+        let at_call = |at: &Point| Some(at.to_string());
+        let at_any = |at: &Option<Point>| at.as_ref().map(Point::to_string);
+        let (kind, at, executions) = match self {
+            Flag::Nondeterminism { at, first, second } => {
+                ("nondeterminism", at_any(at), vec![*first, *second])
+            }
+            Flag::Unexplained { at, first, second } => {
+                ("unexplained", at_any(at), vec![*first, *second])
+            }
+            Flag::Ambiguous { at, execution } => ("ambiguous", at_call(at), vec![*execution]),
+            Flag::Guessed { at, execution } => ("guessed", at_call(at), vec![*execution]),
+            Flag::Orphan { at, execution } => ("orphan", at_call(at), vec![*execution]),
+            Flag::Unfinished { at, execution } => ("unfinished", at_call(at), vec![*execution]),
+            Flag::Late { .. } => ("late", None, Vec::new()),
+            Flag::Contradicted { first, second } => ("contradicted", None, vec![*first, *second]),
+            Flag::NotMonotone {
+                faultload,
+                execution,
+            } => {
+                let at = Some(faultload.to_string());
+                ("not-monotone", at, vec![*execution])
+            }
+        };
+        let calls = match self {
+            Flag::Late { calls } => Some(*calls),
+            _ => None,
+        };
+        FlagForm {
+            kind,
+            at,
+            executions,
+            calls,
+        }
+    }
+}
+
 /// The result of re-running a sample of skipped faultloads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Audit {
@@ -184,4 +238,26 @@ pub struct Audit {
     pub unpredicted: usize,
     /// The faultloads that did not, in text form.
     pub disagreed: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flag_is_written_with_all_that_is_known_of_it() {
+        let written = |flag: Flag| serde_json::to_string(&flag.form()).unwrap();
+        assert_eq!(
+            written(Flag::Late { calls: 3 }),
+            r#"{"kind":"late","at":null,"executions":[],"calls":3}"#
+        );
+        let contradicted = Flag::Contradicted {
+            first: 1,
+            second: 2,
+        };
+        assert_eq!(
+            written(contradicted),
+            r#"{"kind":"contradicted","at":null,"executions":[1,2]}"#
+        );
+    }
 }

@@ -29,7 +29,7 @@ mod syntax;
 mod trace;
 
 pub use armed::Armed;
-pub use certificate::{Audit, Certificate, Flag, Incomplete, Skips};
+pub use certificate::{Audit, Certificate, Flag, FlagForm, Incomplete, Skips};
 pub use edge::{Edge, Place};
 pub use execution::{Execution, Verdict};
 pub use fault::{Conflict, Fault, Faultload, Target};

@@ -25,6 +25,7 @@ mod settings;
 mod usage;
 mod versions;
 mod worlds;
+mod written;
 
 use std::process::ExitCode;
 

@@ -8,7 +8,7 @@ use murphy_model::Observed;
 
 use crate::error::Error;
 use crate::project::Project;
-use crate::runtime;
+use crate::runtime::{self, Stopped};
 
 /// What to try where a scenario fails without faults.
 pub(crate) const HINT: &str = "fix the test or the system first: faults tell nothing about what is broken without them; `murphy doctor` looks at the wiring";
@@ -25,13 +25,13 @@ pub(crate) struct Seen {
 }
 
 /// Brings the system up for so many executions at once, runs the references
-/// and stops it again.
+/// and stops it again. What was seen is to be shown whatever came of that.
 pub(crate) fn references(
     project: &Project,
     scenario: &ScenarioSpec,
     campaign: &Campaign,
     jobs: u32,
-) -> Result<Seen, Error> {
+) -> Result<(Seen, Stopped), Error> {
     runtime::block_on(async {
         let (world, _) = project.bring_up(scenario, jobs, "look").await?;
         let mut count = Count(0);
@@ -39,15 +39,15 @@ pub(crate) fn references(
         let done = murphy_campaign::references(&world, campaign, &mut count).await;
         let each = began.elapsed() / count.0.max(1);
         let at_once = world.workers().min(jobs);
-        let stopped = world.stop().await;
+        let stopped = runtime::stop(world.stop(), false).await;
         let (observed, chosen) = done.map_err(|failed| Error::of_campaign(failed, HINT))?;
-        stopped?;
-        Ok(Seen {
+        let seen = Seen {
             observed,
             chosen,
             each,
             at_once,
-        })
+        };
+        Ok((seen, stopped))
     })?
 }
 

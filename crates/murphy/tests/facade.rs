@@ -342,6 +342,17 @@ async fn a_finding_is_replayed_until_it_is_fixed() {
     let text = panic_of(|| other.assert_fixed()).expect("nothing is known");
     assert!(text.contains("NOT REACHED"), "{text}");
 
+    let failing = Step::command(["sh", "-c", "exit 4"]);
+    let messy = shop_with(true, Cart::Dispensable).await.scenario(can_buy);
+    let messy = messy.teardown(failing).replay(file).await.unwrap();
+    assert_eq!(*messy.word(), Word::Fixed);
+    assert!(messy.left_behind().is_some());
+    let text = panic_of(|| messy.assert_fixed()).expect("not all is well");
+    assert!(
+        text.contains("teardown step 1") && text.contains("FIXED"),
+        "{text}"
+    );
+
     let broken = shop(true).await.scenario(async |_| Err("no luck"));
     let text = broken.replay(file).await.unwrap_err().to_string();
     assert!(text.contains("fails without any fault"), "{text}");

@@ -9,7 +9,9 @@ mod hardening;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use murphy_model::{Audit, EdgeProfile, Faultload, Finding, Flag, Incomplete, Point, Span};
+use murphy_model::{
+    Audit, EdgeProfile, Faultload, Finding, Flag, FlagForm, Incomplete, Point, Span,
+};
 use serde::Serialize;
 
 use crate::{Explained, Fate, Hardening, Meaning, Summary, redact};
@@ -57,7 +59,7 @@ struct SummaryObject<'s> {
     complete: bool,
     incomplete: Option<&'static str>,
     assumptions: &'s [String],
-    flags: Vec<FlagObject>,
+    flags: Vec<FlagForm>,
     audit: Option<AuditObject<'s>>,
     minimal: Option<Vec<Vec<String>>>,
     masked: Vec<String>,
@@ -96,7 +98,7 @@ impl<'s> SummaryObject<'s> {
             complete: certificate.is_complete(),
             incomplete: certificate.incomplete.as_ref().map(incomplete_name),
             assumptions: &certificate.assumptions,
-            flags: certificate.flags.iter().map(FlagObject::new).collect(),
+            flags: certificate.flags.iter().map(Flag::form).collect(),
             audit: certificate.audit.as_ref().map(AuditObject::new),
             minimal: minimal.map(|minimal| minimal.iter().map(fault_texts).collect()),
             masked: summary
@@ -241,61 +243,6 @@ impl SpanObject {
         SpanObject {
             least: ms(span.least),
             most: ms(span.most),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct FlagObject {
-    kind: &'static str,
-    at: Option<String>,
-    executions: Vec<usize>,
-}
-
-impl FlagObject {
-    fn of_call(kind: &'static str, at: &Point, execution: usize) -> Self {
-        FlagObject {
-            kind,
-            at: Some(at.to_string()),
-            executions: vec![execution],
-        }
-    }
-
-    fn new(flag: &Flag) -> Self {
-        let text = |at: &Option<Point>| at.as_ref().map(Point::to_string);
-        match flag {
-            Flag::Nondeterminism { at, first, second } => FlagObject {
-                kind: "nondeterminism",
-                at: text(at),
-                executions: vec![*first, *second],
-            },
-            Flag::Unexplained { at, first, second } => FlagObject {
-                kind: "unexplained",
-                at: text(at),
-                executions: vec![*first, *second],
-            },
-            Flag::Ambiguous { at, execution } => FlagObject::of_call("ambiguous", at, *execution),
-            Flag::Guessed { at, execution } => FlagObject::of_call("guessed", at, *execution),
-            Flag::Orphan { at, execution } => FlagObject::of_call("orphan", at, *execution),
-            Flag::Unfinished { at, execution } => FlagObject::of_call("unfinished", at, *execution),
-            Flag::Late { .. } => FlagObject {
-                kind: "late",
-                at: None,
-                executions: Vec::new(),
-            },
-            Flag::Contradicted { first, second } => FlagObject {
-                kind: "contradicted",
-                at: None,
-                executions: vec![*first, *second],
-            },
-            Flag::NotMonotone {
-                faultload,
-                execution,
-            } => FlagObject {
-                kind: "not-monotone",
-                at: Some(faultload.to_string()),
-                executions: vec![*execution],
-            },
         }
     }
 }

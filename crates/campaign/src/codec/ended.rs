@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use murphy_model::{
-    Audit, Certificate, Faultload, Finding, Flag, Incomplete, Point, Severity, Skips,
+    Audit, Certificate, Faultload, Finding, Flag, FlagForm, Incomplete, Severity, Skips,
 };
 use murphy_report::redact;
 use serde::{Deserialize, Serialize};
@@ -152,7 +152,7 @@ impl<'c> CertificateForm<'c> {
             complete: certificate.is_complete(),
             incomplete: certificate.incomplete.as_ref().map(IncompleteForm::new),
             assumptions: &certificate.assumptions,
-            flags: certificate.flags.iter().map(FlagForm::new).collect(),
+            flags: certificate.flags.iter().map(Flag::form).collect(),
             audit: certificate.audit.as_ref().map(AuditForm::new),
             minimal: certificate
                 .minimal
@@ -238,50 +238,6 @@ impl IncompleteForm {
             Incomplete::Late => ("late", None),
         };
         IncompleteForm { why, waiting }
-    }
-}
-
-#[derive(Serialize)]
-struct FlagForm {
-    kind: &'static str,
-    at: Option<String>,
-    executions: Vec<usize>,
-}
-
-impl FlagForm {
-    fn new(flag: &Flag) -> Self {
-        let text = |at: &Option<Point>| at.as_ref().map(Point::to_string);
-        let (kind, at, executions) = match flag {
-            Flag::Nondeterminism { at, first, second } => {
-                ("nondeterminism", text(at), vec![*first, *second])
-            }
-            Flag::Unexplained { at, first, second } => {
-                ("unexplained", text(at), vec![*first, *second])
-            }
-            Flag::Ambiguous { at, execution } => {
-                ("ambiguous", Some(at.to_string()), vec![*execution])
-            }
-            Flag::Guessed { at, execution } => ("guessed", Some(at.to_string()), vec![*execution]),
-            Flag::Orphan { at, execution } => ("orphan", Some(at.to_string()), vec![*execution]),
-            Flag::Unfinished { at, execution } => {
-                ("unfinished", Some(at.to_string()), vec![*execution])
-            }
-            Flag::Late { .. } => ("late", None, Vec::new()),
-            Flag::Contradicted { first, second } => ("contradicted", None, vec![*first, *second]),
-            Flag::NotMonotone {
-                faultload,
-                execution,
-            } => (
-                "not-monotone",
-                Some(faultload.to_string()),
-                vec![*execution],
-            ),
-        };
-        FlagForm {
-            kind,
-            at,
-            executions,
-        }
     }
 }
 

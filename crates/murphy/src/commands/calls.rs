@@ -18,20 +18,21 @@ use crate::{exit, output};
 
 pub(crate) fn run(args: &ListArgs, context: &Context) -> Result<u8, Error> {
     let project = Project::open(&args.project, context)?;
-    let mut listed = Vec::new();
+    let (mut listed, mut codes) = (Vec::new(), Vec::new());
     for scenario in &project.scenarios {
         let campaign = project.campaign(scenario, &args.search, None)?;
-        let seen = observe::references(&project, scenario, &campaign, 1)?;
+        let (seen, stopped) = observe::references(&project, scenario, &campaign, 1)?;
         match args.search.format {
             Format::Human => output::write(|out| write(scenario, &campaign, &seen, out))?,
             Format::Json => listed.push(object(scenario, &campaign, &seen)),
         }
+        codes.push(stopped.with_result(exit::OK));
     }
     if args.search.format == Format::Json {
         let text = serde_json::to_string_pretty(&json!({ "scenarios": listed }));
         output::write(|out| writeln!(out, "{}", text.expect("texts and lists")))?;
     }
-    Ok(exit::OK)
+    Ok(exit::worst(&codes))
 }
 
 fn write(

@@ -24,21 +24,22 @@ const MOST_SIZES: usize = 5;
 
 pub(crate) fn run(args: &PlanArgs, context: &Context) -> Result<u8, Error> {
     let project = Project::open(&args.project, context)?;
-    let mut all = Vec::new();
+    let (mut all, mut codes) = (Vec::new(), Vec::new());
     for scenario in &project.scenarios {
         let campaign = project.campaign(scenario, &args.search, None)?;
-        let seen = observe::references(&project, scenario, &campaign, campaign.jobs)?;
+        let (seen, stopped) = observe::references(&project, scenario, &campaign, campaign.jobs)?;
         let forecast = Forecast::of(scenario, &campaign, &seen);
         match args.search.format {
             Format::Human => output::write(|out| forecast.write(scenario, &campaign, out))?,
             Format::Json => all.push(forecast.object(scenario, &campaign)),
         }
+        codes.push(stopped.with_result(exit::OK));
     }
     if args.search.format == Format::Json {
         let text = serde_json::to_string_pretty(&json!({ "scenarios": all }));
         output::write(|out| writeln!(out, "{}", text.expect("texts and numbers")))?;
     }
-    Ok(exit::OK)
+    Ok(exit::worst(&codes))
 }
 
 /// How much there is to do at most.

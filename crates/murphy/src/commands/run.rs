@@ -18,7 +18,7 @@ use crate::known::KnownBefore;
 use crate::progress::Progress;
 use crate::project::Project;
 use crate::reporting::{self, Reports, Subject};
-use crate::{exit, observe, output, runtime};
+use crate::{exit, observe, output, runtime, written};
 
 /// What the scenarios of a run have in common.
 struct Run<'r> {
@@ -155,7 +155,7 @@ fn say_where_logs_are(folder: &Path) {
     }
 }
 
-/// What Murphy writes, besides what is in its own directory.
+/// What Murphy writes and wrote, besides what is in its own directory.
 fn own_files(run: &Run<'_>) -> Vec<PathBuf> {
     let project = &run.project;
     let several = project.scenarios.len() > 1;
@@ -164,7 +164,7 @@ fn own_files(run: &Run<'_>) -> Vec<PathBuf> {
         let reports = run.reports.of_scenario(&scenario.name, several);
         files.extend(reports.paths().map(PathBuf::from));
     }
-    files
+    written::with_earlier(project.state(), files)
 }
 
 async fn campaign_in(

@@ -85,8 +85,7 @@ impl Campaign {
         let played = play(&world, identity, settings.oracles, &faultload).await;
         let stopped = world.stop().await;
         let (observed, held) = played?;
-        stopped.map_err(Error::Broken)?;
-        Ok(Replayed::new(replay, observed, &held)?)
+        Ok(Replayed::new(replay, observed, &held)?.leaving(stopped.err()))
     }
 
     fn find_replay(&self, what: &str) -> Result<Replay, Error> {

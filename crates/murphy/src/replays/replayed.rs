@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::{self, Write};
 
+use murphy_campaign::BrokenWorld;
 use murphy_model::{Observed, Severity, Trace, Verdict};
 use murphy_oracle::Oracle;
 use murphy_report::terminal;
@@ -16,6 +17,7 @@ pub struct Replayed {
     replay: Replay,
     word: Word,
     observed: Observed,
+    left: Option<BrokenWorld>,
 }
 
 /// What became of a finding.
@@ -47,7 +49,13 @@ impl Replayed {
             replay,
             word,
             observed,
+            left: None,
         })
+    }
+
+    /// The same, and what went wrong when all was over.
+    pub(crate) fn leaving(self, left: Option<BrokenWorld>) -> Self {
+        Replayed { left, ..self }
     }
 
     /// What became of it.
@@ -60,12 +68,23 @@ impl Replayed {
         &self.observed.execution.trace
     }
 
+    /// What went wrong when all was over: a step of the teardown that failed, or
+    /// a service that could not be brought back for it. What became of the
+    /// finding stands.
+    pub fn left_behind(&self) -> Option<&BrokenWorld> {
+        self.left.as_ref()
+    }
+
     /// Panics with what was seen unless the finding is fixed: also if its
-    /// faults had nothing to strike, which tells nothing.
+    /// faults had nothing to strike, which tells nothing, or if the teardown
+    /// failed.
     #[track_caller]
     pub fn assert_fixed(&self) {
         if self.word != Word::Fixed {
             panic!("{self}");
+        }
+        if let Some(left) = &self.left {
+            panic!("it is fixed, but the teardown failed: {left}\n\n{self}");
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Owns the names, and how a name and its value look in JSON (also inside a
 //! string), in printed objects of scripting languages, in queries and forms,
-//! in settings files, and in header lines. A name that is part of a sentence
+//! in settings files, in header lines, and in the options of a command. A name that is part of a sentence
 //! is none: behind an unquoted name, a colon counts only where a field or a
 //! line begins, or where it cannot but be a header's.
 
@@ -70,6 +70,7 @@ pub(super) fn at(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     name.quoted()
         .or_else(|| name.header())
         .or_else(|| name.bare())
+        .or_else(|| name.option())
 }
 
 fn is_secret(name: &[u8], plain: &str) -> bool {
@@ -165,6 +166,20 @@ impl Named<'_> {
         let value = sign + 1 + self.blanks(sign + 1);
         let string = self.string(value);
         string.or_else(|| self.lonely_word(value))
+    }
+
+    /// `--password …`, the value a word of its own. Letters alone are more likely
+    /// to go on with a sentence about the option.
+    fn option(&self) -> Option<Range<usize>> {
+        let value = self.end + 1;
+        if !self.bytes[self.at..].starts_with(b"--") || self.get(self.end) != Some(b' ') {
+            return None;
+        }
+        let word = self.string(value).or_else(|| self.word(value))?;
+        let is_option = self.get(value) == Some(b'-');
+        let mut letters = self.bytes[word.clone()].iter();
+        let is_sentence = letters.all(|b| b.is_ascii_alphabetic() || b"].:!?".contains(b));
+        (!is_option && !is_sentence).then_some(word)
     }
 
     /// A quoted value, without its quotes; to the end of the line where the

@@ -232,6 +232,15 @@ mod tests {
                 r#"{"pwd":"[redacted]","auth":"[redacted]","jwt":"[redacted]","credentials":"[redacted]"}"#,
             ),
             ("  pass: hunter2\n", "  pass: [redacted]\n"),
+            // Options.
+            (
+                "`fill --token s3cret --api-key 'k 1' --dry-run`",
+                "`fill --token [redacted] --api-key '[redacted]' --dry-run`",
+            ),
+            (
+                "curl --cookie=a1 --auth x9",
+                "curl --cookie=[redacted] --auth [redacted]",
+            ),
             // By their looks.
             (
                 "ghp_16C7e42F292c6912E7 github_pat_11ABCDEFG0x",
@@ -302,6 +311,8 @@ mod tests {
             "eyJ.x and eyJhbGci. are no tokens",
             "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----",
             "KeyError: 'password'",
+            "--token is required, --password must be set, --session --verbose",
+            "usage: login [--token TOKEN] --auth\n",
             "cookies: none; the cookie: a small text",
             "https://user@host/",
             "\u{1b}[31mred\u{1b}[0m",

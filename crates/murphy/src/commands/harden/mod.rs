@@ -37,15 +37,12 @@ pub(crate) fn run(args: &HardenArgs, context: &Context) -> Result<u8, Error> {
     let problem = Problem::of(&found, &high, args.warnings);
     let choice = Choice::of(&problem, args.budget)
         .map_err(|infeasible| too_small(args, infeasible.smallest, &problem))?;
-    let verified = match args.verify && !problem.combinations.is_empty() {
-        true => Some(verify::verify(
-            args,
-            &problem,
-            &choice,
-            config.as_ref(),
-            context,
-        )?),
-        false => None,
+    let (verified, stopped) = match args.verify && !problem.combinations.is_empty() {
+        true => {
+            let done = verify::verify(args, &problem, &choice, config.as_ref(), context)?;
+            (Some(done.0), done.1)
+        }
+        false => (None, Vec::new()),
     };
     let hardening = Hardening {
         campaigns: found.iter().map(|it| examined(it, &high)).collect(),
@@ -61,10 +58,12 @@ pub(crate) fn run(args: &HardenArgs, context: &Context) -> Result<u8, Error> {
         Format::Human => terminal::write_hardening(&hardening, out),
         Format::Json => json::write_hardening(&hardening, out),
     })?;
-    Ok(match hardening.surprises().is_empty() {
+    let code = match hardening.surprises().is_empty() {
         true => exit::OK,
         false => exit::FINDINGS,
-    })
+    };
+    let codes = stopped.into_iter().map(|it| it.with_result(code));
+    Ok(exit::worst(&codes.chain([code]).collect::<Vec<u8>>()))
 }
 
 /// murphy.toml, which results in files can do without.

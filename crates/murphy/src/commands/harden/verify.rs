@@ -19,17 +19,18 @@ use crate::config::{Config, STORE};
 use crate::context::Context;
 use crate::error::Error;
 use crate::reopened::Reopened;
-use crate::runtime;
+use crate::runtime::{self, Stopped};
 use crate::usage::Usage;
 
-/// Injects what is left of every combination, scenario by scenario.
+/// Injects what is left of every combination, scenario by scenario; also what
+/// came of stopping each system, to be told when the result has been.
 pub(super) fn verify(
     args: &HardenArgs,
     problem: &Problem,
     choice: &Choice,
     config: Option<&Config>,
     context: &Context,
-) -> Result<Verified, Error> {
+) -> Result<(Verified, Vec<Stopped>), Error> {
     let mut by_scenario: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, one) in problem.combinations.iter().enumerate() {
         by_scenario.entry(&one.scenario).or_default().push(at);
@@ -46,11 +47,12 @@ pub(super) fn verify(
         state: state(config),
         context,
     };
+    let mut stopped = Vec::new();
     for (scenario, combinations) in by_scenario {
         let work = verifier.scenario(scenario, &combinations, &mut verified);
-        runtime::block_on(work)??;
+        stopped.push(runtime::block_on(work)??);
     }
-    Ok(verified)
+    Ok((verified, stopped))
 }
 
 /// Where replay files are.
@@ -76,7 +78,7 @@ impl Verifier<'_> {
         scenario: &str,
         combinations: &[usize],
         verified: &mut Verified,
-    ) -> Result<(), Error> {
+    ) -> Result<Stopped, Error> {
         let system = self.open(scenario, combinations).await?;
         let mut seen = Seen::default();
         let mut remain = BTreeSet::new();
@@ -94,14 +96,13 @@ impl Verifier<'_> {
                 }
             }
         }
-        let stopped = system.stop().await;
+        let stopped = runtime::stop(system.stop(), false).await;
         if let Some(error) = broken {
             return Err(error);
         }
-        stopped?;
         verified.injected += seen.0.len();
         verified.remain.extend(remain);
-        Ok(())
+        Ok(stopped)
     }
 
     /// Whether a combination fails under what is left of it.
