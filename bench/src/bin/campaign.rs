@@ -119,7 +119,8 @@ struct Round {
     eight_bare: Duration,
     one_job: Duration,
     eight_jobs: Duration,
-    /// What eight jobs take of the processors: nobody waits awake there.
+    /// What eight jobs take of the processors. Nobody waits awake there, but for
+    /// the campaign in the 5 ms after its references.
     work: Work,
 }
 
@@ -139,8 +140,7 @@ impl Round {
     }
 
     /// How many times as many executions as one job eight could make if no
-    /// processor ever idled: what they do at eight jobs is work, nobody waits
-    /// awake.
+    /// processor ever idled, each execution costing what it does at eight.
     fn possible(&self) -> f64 {
         let alone = self.one_job.as_secs_f64() * 1e6 / self.executions as f64;
         alone * processors() / self.work(|work| work.murphy + work.services)
