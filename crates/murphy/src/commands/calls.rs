@@ -26,7 +26,11 @@ pub(crate) fn run(args: &ListArgs, context: &Context) -> Result<u8, Error> {
             Format::Human => output::write(|out| write(scenario, &campaign, &seen, out))?,
             Format::Json => listed.push(object(scenario, &campaign, &seen)),
         }
+        let interrupted = stopped.interrupted;
         codes.push(stopped.with_result(exit::OK));
+        if interrupted {
+            break;
+        }
     }
     if args.search.format == Format::Json {
         let text = serde_json::to_string_pretty(&json!({ "scenarios": listed }));

@@ -33,7 +33,11 @@ pub(crate) fn run(args: &PlanArgs, context: &Context) -> Result<u8, Error> {
             Format::Human => output::write(|out| forecast.write(scenario, &campaign, out))?,
             Format::Json => all.push(forecast.object(scenario, &campaign)),
         }
+        let interrupted = stopped.interrupted;
         codes.push(stopped.with_result(exit::OK));
+        if interrupted {
+            break;
+        }
     }
     if args.search.format == Format::Json {
         let text = serde_json::to_string_pretty(&json!({ "scenarios": all }));

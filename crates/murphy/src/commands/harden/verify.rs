@@ -50,7 +50,12 @@ pub(super) fn verify(
     let mut stopped = Vec::new();
     for (scenario, combinations) in by_scenario {
         let work = verifier.scenario(scenario, &combinations, &mut verified);
-        stopped.push(runtime::block_on(work)??);
+        let ended = runtime::block_on(work)??;
+        // Verified in part tells nothing.
+        if ended.interrupted {
+            return Err(Error::Interrupted);
+        }
+        stopped.push(ended);
     }
     Ok((verified, stopped))
 }
