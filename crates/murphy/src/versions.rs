@@ -126,7 +126,8 @@ impl Within {
     }
 }
 
-fn absolute(path: &Path) -> PathBuf {
+/// The same path from the root on, so that two ways to write it are one.
+pub(crate) fn absolute(path: &Path) -> PathBuf {
     // Without the dots, which would make two of one.
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     path.components().collect()

@@ -9,6 +9,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::versions::absolute;
+
 /// Where they are noted, a line each.
 const FILE: &str = "written";
 
@@ -38,10 +40,6 @@ fn note(state: &Path, files: &BTreeSet<PathBuf>) {
     if done.is_err() {
         let _ = fs::remove_file(&new);
     }
-}
-
-fn absolute(file: &Path) -> PathBuf {
-    std::path::absolute(file).unwrap_or_else(|_| file.to_owned())
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 //!
 //! Owns the names, and how a name and its value look in JSON (also inside a
 //! string), in printed objects of scripting languages, in queries and forms,
-//! in settings files, in header lines, and in the options of a command. A name that is part of a sentence
-//! is none: behind an unquoted name, a colon counts only where a field or a
-//! line begins, or where it cannot but be a header's.
+//! in settings files, in header lines, and in the options of a command. A name
+//! that is part of a sentence is none: behind an unquoted name, a colon counts
+//! only where a field or a line begins, or where it cannot but be a header's.
 
 use std::ops::Range;
 

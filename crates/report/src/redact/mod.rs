@@ -335,6 +335,7 @@ mod tests {
             "Set-",
             "DB_PASS",
             "pass",
+            "--",
             "authorization",
             "\"",
             "\\\"",
