@@ -293,8 +293,8 @@ pub trait Control: Send + Sync + 'static {
     /// Whether no execution is live, so that requests need not be looked at.
     fn idle(&self) -> bool;
 
-    /// Whether several scenarios run at once, so that there is enough to do and
-    /// how soon each call is noticed does not count.
+    /// Whether more than a few scenarios run at once, so that there is enough to
+    /// do and how soon each call is noticed does not count.
     fn is_busy(&self) -> bool {
         false
     }

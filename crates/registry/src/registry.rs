@@ -88,6 +88,8 @@ pub struct Registry {
     live: AtomicUsize,
     /// How many of them run their scenario, as far as is known.
     playing: AtomicUsize,
+    /// How many may do so before it is busy.
+    unhurried: usize,
     /// How many calls came when their execution was over.
     late: AtomicUsize,
     places: RwLock<Arc<Places>>,
@@ -112,6 +114,10 @@ struct Tables {
 /// late. Those of more than so many executions ago are hardly on their way.
 const REMEMBERED: usize = 256;
 
+/// This many scenarios at once leave processors to wait awake on, if there are
+/// as many. With more, on more processors, that was never measured.
+const FEW: usize = 2;
+
 impl Registry {
     /// An empty registry.
     pub fn new(settings: Settings) -> Self {
@@ -119,6 +125,7 @@ impl Registry {
             settings,
             live: AtomicUsize::new(0),
             playing: AtomicUsize::new(0),
+            unhurried: std::thread::available_parallelism().map_or(1, |it| it.get().min(FEW)),
             late: AtomicUsize::new(0),
             places: RwLock::default(),
             tables: RwLock::new(Tables::default()),
@@ -417,7 +424,7 @@ impl Control for Registry {
     }
 
     fn is_busy(&self) -> bool {
-        self.playing.load(Ordering::Relaxed) > 1
+        self.playing.load(Ordering::Relaxed) > self.unhurried
     }
 
     fn recognise(&self, clues: &[Clue], origin: &Origin) -> Option<Claim> {
@@ -579,9 +586,27 @@ mod tests {
         assert_eq!(registry.late(), 1);
     }
 
+    fn with_unhurried(unhurried: usize) -> Registry {
+        Registry {
+            unhurried,
+            ..Registry::new(Settings::default())
+        }
+    }
+
+    #[test]
+    fn it_is_busy_when_more_than_a_few_run() {
+        let registry = with_unhurried(2);
+        let [first, ..] = [0, 1].map(|worker| registry.begin(plan(worker)).unwrap());
+        assert!(!registry.is_busy());
+        registry.begin(plan(2)).unwrap();
+        assert!(registry.is_busy());
+        registry.leave(first);
+        assert!(!registry.is_busy());
+    }
+
     #[test]
     fn a_worker_that_was_left_may_begin_another_while_the_last_is_recorded() {
-        let registry = Registry::new(Settings::default());
+        let registry = with_unhurried(1);
         let first = registry.begin(plan(0)).unwrap();
         let busy = registry.begin(plan(0));
         assert!(matches!(busy, Err(BeginError::WorkerBusy { running, .. }) if running == first));
