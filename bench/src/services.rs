@@ -50,7 +50,7 @@ impl Services {
     /// An address for each on which nobody listens.
     pub fn free_addresses(&self) -> Result<BTreeMap<&'static str, SocketAddr>> {
         // All are taken before any is given back, so that they differ.
-        let take = |(name, _)| Ok((name, TcpListener::bind("127.0.0.1:0")?));
+        let take = |(name, _)| Ok((name, nobodys()?));
         let taken: Vec<(&'static str, TcpListener)> =
             self.addresses().map(take).collect::<Result<_>>()?;
         let address =
@@ -68,6 +68,18 @@ impl Services {
         }
         Ok(())
     }
+}
+
+/// A port on which nobody listens. Not one that the system would choose: it
+/// could be a connection's by the time that it is used.
+fn nobodys() -> Result<TcpListener> {
+    let ports = std::iter::repeat_with(|| fastrand::u16(10_000..30_000));
+    let mut free = ports.map(|port| TcpListener::bind(("127.0.0.1", port)).ok());
+    free.by_ref()
+        .take(1_000)
+        .flatten()
+        .next()
+        .context("a free port")
 }
 
 /// Serves one service of a system; for the process itself.
