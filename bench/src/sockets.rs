@@ -201,10 +201,14 @@ impl Campaign {
             state: folder.to_owned(),
             ..LiveOptions::default()
         };
-        let started =
-            LiveWorld::start_correlated(system, request.scenario(), options, Wanted::default());
+        let wanted = Wanted {
+            at_once: self.jobs,
+            ..Wanted::default()
+        };
+        let started = LiveWorld::start_correlated(system, request.scenario(), options, wanted);
         let (world, correlation) = started.await?;
         ensure!(!correlation.solo, "the services hand on context");
+        ensure!(correlation.clash.is_none(), "they keep no state");
         Ok(world)
     }
 

@@ -305,7 +305,7 @@ impl<'r, W: World> Run<'r, W> {
     }
 
     fn take_in(&mut self, ticket: Ticket, observed: Observed, stored: bool) {
-        let observed = redacted(observed);
+        let observed = Arc::new(redacted(observed));
         self.executed += 1;
         let execution = &observed.execution;
         let mut calls = execution.trace.calls().iter();
@@ -357,7 +357,7 @@ impl<'r, W: World> Run<'r, W> {
                 }
             };
             for (observed, stored) in batch {
-                let observed = redacted(observed);
+                let observed = Arc::new(redacted(observed));
                 let agreed = sample.compare(&observed.execution);
                 made += 1;
                 self.sink.note(&Event::Audited {

@@ -4,6 +4,7 @@
 //! one to speak; the live view, the reports and the store listen. Everything
 //! they show can be told from these events alone.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use murphy_model::{Certificate, Finding, Identity, Observed};
@@ -32,7 +33,7 @@ pub enum Event {
         /// From 1.
         number: usize,
         /// What was seen.
-        observed: Observed,
+        observed: Arc<Observed>,
     },
     /// The references were compared.
     IdentityChosen {
@@ -46,7 +47,7 @@ pub enum Event {
         /// The proposal it answers.
         ticket: Ticket,
         /// What was seen.
-        observed: Observed,
+        observed: Arc<Observed>,
         /// Whether it was made by an earlier run of the same campaign.
         stored: bool,
     },
@@ -58,7 +59,7 @@ pub enum Event {
         /// From 1.
         number: usize,
         /// What was seen.
-        observed: Observed,
+        observed: Arc<Observed>,
         /// Whether it went as predicted.
         agreed: bool,
         /// Whether it was made by an earlier run of the same campaign.

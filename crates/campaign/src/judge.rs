@@ -20,7 +20,7 @@ pub(crate) struct Judge {
     findings: Findings,
     profile: Profile,
     /// Not taken in yet.
-    waiting: Vec<(Ticket, Observed)>,
+    waiting: Vec<(Ticket, Arc<Observed>)>,
     cases: Vec<Case>,
     doubts: Doubts,
     /// Whether faults are planned in the knowledge that many may not strike.
@@ -44,10 +44,10 @@ impl Judge {
     }
 
     /// Judges what has been taken in by now.
-    pub(crate) fn take(&mut self, ticket: Ticket, observed: Observed, searcher: &Searcher) {
+    pub(crate) fn take(&mut self, ticket: Ticket, observed: Arc<Observed>, searcher: &Searcher) {
         self.waiting.push((ticket, observed));
-        let mut turn: Vec<(usize, Observed)> = Vec::new();
-        self.waiting.retain_mut(|(ticket, observed)| {
+        let mut turn: Vec<(usize, Arc<Observed>)> = Vec::new();
+        self.waiting.retain(|(ticket, observed)| {
             let number = searcher.number(*ticket, &observed.execution.faultload);
             turn.extend(number.map(|number| (number, observed.clone())));
             number.is_none()
@@ -59,19 +59,21 @@ impl Judge {
     }
 
     /// Judges an execution that is to be number so many.
-    pub(crate) fn judge(&mut self, number: usize, mut observed: Observed) {
+    pub(crate) fn judge(&mut self, number: usize, mut observed: Arc<Observed>) {
         if self.only_struck {
-            observed.execution = struck_only(observed.execution);
+            let observed = Arc::make_mut(&mut observed);
+            struck_only(&mut observed.execution);
         }
-        self.findings.judge(number, &observed);
-        self.doubts.take(number, &observed);
-        self.profile.take(&observed);
+        let observed = &*observed;
+        self.findings.judge(number, observed);
+        self.doubts.take(number, observed);
+        self.profile.take(observed);
         let failed = observed.execution.verdict.is_failure();
         let output = failed.then(|| observed.printed()).flatten();
         self.cases.push(Case {
             number,
-            faultload: observed.execution.faultload,
-            verdict: observed.execution.verdict,
+            faultload: observed.execution.faultload.clone(),
+            verdict: observed.execution.verdict.clone(),
             took: observed.took,
             output,
         });
@@ -106,15 +108,10 @@ pub(crate) struct Judgement {
     pub(crate) doubts: Doubts,
 }
 
-/// The same execution, of the faults that struck: the others had no part.
-fn struck_only(execution: Execution) -> Execution {
-    let verdict = match execution.verdict {
-        Verdict::NotExercised { .. } => Verdict::Passed,
-        verdict => verdict,
-    };
-    Execution {
-        faultload: execution.trace.struck(),
-        verdict,
-        trace: execution.trace,
+/// Makes it one of the faults that struck: the others had no part.
+fn struck_only(execution: &mut Execution) {
+    execution.faultload = execution.trace.struck();
+    if matches!(execution.verdict, Verdict::NotExercised { .. }) {
+        execution.verdict = Verdict::Passed;
     }
 }

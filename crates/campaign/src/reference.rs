@@ -76,7 +76,7 @@ pub async fn run<W: World>(
         let observed = redacted(observed);
         sink.note(&Event::ReferenceRan {
             number,
-            observed: observed.clone(),
+            observed: Arc::new(observed.clone()),
         });
         check_passed(number, &observed)?;
         references.push((observed, recorded));

@@ -4,6 +4,8 @@ mod support;
 
 use std::time::Duration;
 
+use std::sync::Arc;
+
 use murphy_campaign::codec::{self, CodecError, Name, Naming, Spelled};
 use murphy_campaign::{Event, Standing, redacted};
 use murphy_model::{
@@ -311,7 +313,7 @@ fn every_event_has_its_line() {
         },
         Event::ExecutionEnded {
             ticket: Ticket(5),
-            observed: seen,
+            observed: Arc::new(seen),
             stored: false,
         },
         Event::Learned(Standing {

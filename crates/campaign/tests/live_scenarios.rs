@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use murphy_campaign::live::spec::{
     CommandSpec, ScenarioKind, ScenarioSpec, ServiceSpec, Source, StepSpec, SystemSpec,
 };
-use murphy_campaign::live::{LiveOptions, LiveWorld, Wanted};
+use murphy_campaign::live::{HowClashed, LiveOptions, LiveWorld, Wanted};
 use murphy_campaign::{BrokenWorld, World};
 use murphy_model::{Faultload, Verdict};
 use support::*;
@@ -324,6 +324,43 @@ async fn executions_of_different_workers_do_not_meet() {
 async fn correlated(system: SystemSpec, scenario: ScenarioSpec, options: LiveOptions) -> LiveWorld {
     let started = LiveWorld::start_correlated(system, scenario, options, Wanted::default());
     started.await.unwrap().0
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_test_that_gets_in_its_own_way_is_run_one_at_a_time() {
+    let folder = Folder::new();
+    let lock = folder.path().join("lock");
+    let lock = lock.display();
+    let locks = |lock: String| {
+        format!("if mkdir {lock}; then sleep 1; rmdir {lock}; else echo Error: locked; exit 1; fi")
+    };
+    let (one, each) = (
+        locks(format!("{lock}")),
+        locks(format!("{lock}-$MURPHY_WORKER")),
+    );
+    // Passes twice, alone, and never again: for that nobody beside is to blame.
+    let moody = format!("touch {lock}.$$; test $(ls {lock}.* | wc -l) -le 2");
+    let clash = Some("exit code 1: Error: locked");
+    for (script, workers, clash) in [(&each, 3, None), (&moody, 3, None), (&one, 1, clash)] {
+        let options = LiveOptions {
+            workers: 3,
+            ..options(&folder)
+        };
+        let wanted = Wanted {
+            at_once: 3,
+            ..Wanted::default()
+        };
+        let (system, test) = (SystemSpec::default(), command(script));
+        let started = LiveWorld::start_correlated(system, test, options, wanted);
+        let (world, found) = started.await.unwrap();
+        assert_eq!((world.workers(), found.solo), (workers, false), "{script}");
+        assert_eq!(found.at_once(3), workers);
+        let why = found.clash.map(|clash| match clash.how {
+            HowClashed::Failed { why, .. } => why,
+            HowClashed::OtherCalls(point) => panic!("{point}"),
+        });
+        assert_eq!(why.as_deref(), clash, "{script}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,6 +6,8 @@ mod support;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use std::sync::Arc;
+
 use murphy_campaign::store::{CampaignId, CampaignState, Fingerprint, Store, StoreError};
 use murphy_campaign::{Event, Sink};
 use murphy_model::{Certificate, Faultload, Identity, Incomplete, PathTemplates};
@@ -36,7 +38,7 @@ fn what_was_noted_is_read_back() {
     let mut recorder = store.begin(&head("checkout", "f")).unwrap();
     let campaign = recorder.campaign().clone();
     for number in 0..3 {
-        let observed = execution(number, 4);
+        let observed = Arc::new(execution(number, 4));
         let number = number as usize + 1;
         recorder.note(&Event::ReferenceRan { number, observed });
     }
@@ -134,7 +136,7 @@ fn an_interrupted_campaign_goes_on_where_it_stopped() {
     let mut second = store.resume(&campaign).unwrap();
     second.note(&Event::ExecutionEnded {
         ticket: murphy_search::Ticket(1),
-        observed: execution(1, 4),
+        observed: Arc::new(execution(1, 4)),
         stored: true,
     });
     // New points besides old ones: their numbers must not clash.
@@ -187,7 +189,7 @@ fn the_last_campaign_that_ended_is_told_with_all_it_saw() {
     let store = Store::open(&directory.state()).unwrap();
     assert!(store.last_ended("checkout").unwrap().is_none());
     let mut recorder = store.begin(&head("checkout", "f")).unwrap();
-    let observed = execution(1, 4);
+    let observed = Arc::new(execution(1, 4));
     recorder.note(&Event::ReferenceRan {
         number: 1,
         observed,

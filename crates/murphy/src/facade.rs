@@ -29,7 +29,7 @@ pub use error::Error;
 pub use modes::{GRPC_MODES, HTTP_MODES};
 #[doc(hidden)]
 pub use modes::{mode_names, mode_rules};
-pub use report::{Report, why_solo};
+pub use report::{Report, why_one_at_a_time};
 pub use services::{Managed, Proxied};
 pub use steps::Step;
 
@@ -286,7 +286,8 @@ impl Campaign {
     }
 
     /// Executions under way at once; results do not depend on it. It is 1
-    /// where services hand on no context.
+    /// where services hand on no context, and where the scenario gets in its
+    /// own way, which is tried out first.
     pub fn jobs(mut self, jobs: u32) -> Self {
         self.jobs = jobs;
         self

@@ -13,7 +13,7 @@ mod subject;
 
 pub use facade::{
     Campaign, Error, GRPC_MODES, HTTP_MODES, Managed, Proxied, Report, Said, Step, Strategy,
-    why_solo,
+    why_one_at_a_time,
 };
 #[doc(hidden)]
 pub use facade::{mode_names, mode_rules};

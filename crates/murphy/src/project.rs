@@ -7,8 +7,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use murphy_campaign::live::spec::{ScenarioSpec, ServiceSpec, Source};
-use murphy_campaign::live::{self, Correlation, LiveOptions, LiveWorld, ServiceState, Wanted};
+use murphy_campaign::live::spec::{ScenarioKind, ScenarioSpec, ServiceSpec, Source};
+use murphy_campaign::live::{
+    self, Clash, Correlation, HowClashed, LiveOptions, LiveWorld, ServiceState, Wanted,
+};
 use murphy_campaign::{BrokenWorld, IdentityChoice, MayLeaveOut, Settings as Campaign};
 use murphy_model::{Identity, PathTemplates, nearest};
 use murphy_proxy::Witness;
@@ -189,7 +191,7 @@ impl Project {
         name: &str,
     ) -> Result<(LiveWorld, Correlation), BrokenWorld> {
         let up = self.bring_up_watched(scenario, jobs, name, None).await?;
-        say_if_solo(&up.1, jobs);
+        say_if_one_at_a_time(&up.1, scenario, jobs);
         Ok(up)
     }
 
@@ -211,6 +213,7 @@ impl Project {
                 Switch::Off => Some(false),
             },
             grace: rules.grace,
+            at_once: jobs,
         };
         let system = self.config.system.clone();
         let started = LiveWorld::start_correlated(system, scenario.clone(), options, wanted);
@@ -285,17 +288,32 @@ fn load(args: &ProjectArgs, context: &Context, directory: &Path) -> Result<Confi
     })
 }
 
-fn say_if_solo(correlation: &Correlation, jobs: u32) {
-    let Some(why) = murphy::why_solo(correlation) else {
+fn say_if_one_at_a_time(correlation: &Correlation, scenario: &ScenarioSpec, jobs: u32) {
+    let Some(why) = murphy::why_one_at_a_time(correlation) else {
         return;
     };
     let at_once = match jobs {
         1 => "",
         _ => ", so `--jobs` counts as 1",
     };
+    let more = match &correlation.clash {
+        None => " (`murphy doctor` tells more)",
+        Some(clash) => way_out(clash, scenario),
+    };
     output::say(format_args!(
-        "note: {why}: one execution runs at a time{at_once} (`murphy doctor` tells more)"
+        "note: {why}: one execution runs at a time{at_once}{more}"
     ));
+}
+
+/// What lets a test run beside itself.
+fn way_out(clash: &Clash, scenario: &ScenarioSpec) -> &'static str {
+    match (&clash.how, &scenario.kind) {
+        (HowClashed::Failed { .. }, ScenarioKind::Command(_)) => {
+            "\nhint: to run side by side each needs data of its own: `MURPHY_WORKER` tells them apart"
+        }
+        (HowClashed::Failed { .. }, _) => "\nhint: to run side by side each needs data of its own",
+        (HowClashed::OtherCalls(_), _) => "",
+    }
 }
 
 /// What is not left to be found out is as it is set.

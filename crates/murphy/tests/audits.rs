@@ -120,7 +120,7 @@ impl Sink for Kept {
             _ => return,
         };
         let faultload = observed.execution.faultload.clone();
-        self.executions.insert(faultload, observed.clone());
+        self.executions.insert(faultload, Observed::clone(observed));
     }
 }
 

@@ -272,6 +272,42 @@ async fn steps_run_around_executions_and_no_fault_strikes_them() {
     assert!(between.iter().all(|step| *step == "reset"), "{steps:?}");
 }
 
+/// Can buy, but not while another one does; counts how often that was tried.
+fn alone_only(clashes: &Arc<AtomicU32>) -> impl Fn(Session) -> Trying + Clone + use<> {
+    let (inside, clashes) = (Arc::new(AtomicU32::new(0)), clashes.clone());
+    move |session| {
+        let (inside, clashes) = (inside.clone(), clashes.clone());
+        Box::pin(async move {
+            let others = inside.fetch_add(1, Ordering::SeqCst);
+            tokio::time::sleep(Duration::from_millis(30)).await;
+            let bought = can_buy(session).await;
+            inside.fetch_sub(1, Ordering::SeqCst);
+            clashes.fetch_add(u32::from(others > 0), Ordering::SeqCst);
+            match others {
+                0 => bought,
+                _ => Err("somebody is in\n  the way".to_owned()),
+            }
+        })
+    }
+}
+
+type Trying = std::pin::Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
+
+#[tokio::test]
+async fn a_scenario_that_gets_in_its_own_way_is_run_one_at_a_time() {
+    let clashes = Arc::new(AtomicU32::new(0));
+    let shop = async || shop(true).await.scenario(alone_only(&clashes));
+    let alone = shop().await.run().await.unwrap();
+    assert_eq!(clashes.load(Ordering::SeqCst), 0, "only one was asked for");
+    assert_eq!(alone.notes(), [""; 0]);
+    let beside = shop().await.jobs(3).run().await.unwrap();
+    let why = "the test passes alone, but 2 of 3 at once failed (somebody is in): one execution ran at a time, whatever `jobs` says";
+    assert_eq!(beside.notes(), [why]);
+    assert_eq!((beside.jobs(), beside.is_solo()), (1, false));
+    assert_eq!(clashes.load(Ordering::SeqCst), 2, "while it was tried out");
+    assert_eq!(essence(&beside), essence(&alone));
+}
+
 #[tokio::test]
 async fn a_teardown_that_fails_takes_no_result_away() {
     let failing = Step::command(["sh", "-c", "exit 4"]);

@@ -48,7 +48,7 @@ pub struct Summary {
     /// What does not tell calls apart, because it is never the same.
     pub masked: Vec<String>,
     /// Why one execution ran at a time, whatever was asked for; `None` where
-    /// calls of several can be told apart.
+    /// several can run and be told apart.
     pub solo: Option<String>,
 }
 

@@ -3,7 +3,8 @@
 //! Owns the decision between context that services hand on and watching one
 //! execution at a time, and how long an execution is waited for after its
 //! scenario has ended. Both are found by running the scenario without faults;
-//! whether it passes then is somebody else's question.
+//! whether it passes then is somebody else's question, and so is whether it can
+//! run beside itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use std::time::Duration;
 
 use murphy_model::{Call, Faultload, Identity, Observed, Point};
 
+use super::beside::{Clash, has_passed};
 use super::grace::Grace;
 use super::spec::{ScenarioSpec, SystemSpec};
 use super::{How, Keep, LiveOptions, LiveWorld};
@@ -30,6 +32,19 @@ pub struct Correlation {
     pub lost: Vec<Point>,
     /// How long after the scenario's end the last call arrived, if any did.
     pub late: Option<Duration>,
+    /// How the scenario gets in its own way, if it does: executions then run one
+    /// at a time, though they could be told apart.
+    pub clash: Option<Clash>,
+}
+
+impl Correlation {
+    /// How many executions can run at once, of so many that are asked for.
+    pub fn at_once(&self, wanted: u32) -> u32 {
+        match self.solo || self.clash.is_some() {
+            true => 1,
+            false => wanted,
+        }
+    }
 }
 
 /// What is left to be found out.
@@ -39,6 +54,8 @@ pub struct Wanted {
     pub solo: Option<bool>,
     /// How long to wait for late calls; `None`: as it turns out.
     pub grace: Option<Duration>,
+    /// How many executions are to run at once. Several are tried out.
+    pub at_once: u32,
 }
 
 impl LiveWorld {
@@ -49,13 +66,13 @@ impl LiveWorld {
         options: LiveOptions,
         wanted: Wanted,
     ) -> Result<(LiveWorld, Correlation), BrokenWorld> {
-        let alone = |options: LiveOptions| LiveOptions {
-            workers: 1,
-            solo: true,
-            ..options
+        let one_at_a_time = |solo: bool| LiveOptions {
+            workers: if solo { 1 } else { options.least_workers },
+            solo,
+            ..options.clone()
         };
         let first = match wanted.solo {
-            Some(true) => alone(options.clone()),
+            Some(true) => one_at_a_time(true),
             _ => LiveOptions {
                 solo: false,
                 ..options.clone()
@@ -64,11 +81,20 @@ impl LiveWorld {
         let is_settled = wanted.solo.is_some();
         let fixed = fixed(&system, first.workers);
         let mut world = LiveWorld::start(system.clone(), scenario.clone(), first).await?;
-        let mut found = world.try_out(is_settled, &fixed).await?;
+        let alone = world.look(world.options.solo).await?;
+        let mut found = world.try_out(&alone, is_settled, &fixed).await?;
         found.solo = wanted.solo.unwrap_or(!found.lost.is_empty());
-        if found.solo && !is_settled {
+        let several = wanted.at_once > 1 && !found.solo && system.reset.is_empty();
+        if several && has_passed(&alone) {
+            let beside = world.run_beside_itself(wanted.at_once, &alone).await?;
+            found.clash = beside.clash;
+            found.late = found.late.max(beside.late);
+        }
+        if found.clash.is_some() || (found.solo && !is_settled) {
+            let cleaned_up = std::mem::take(&mut world.cleaned_up);
             world.stop().await?;
-            world = LiveWorld::start(system, scenario, alone(options)).await?;
+            world = LiveWorld::start(system, scenario, one_at_a_time(found.solo)).await?;
+            world.cleaned_up.splice(0..0, cleaned_up);
         }
         match wanted.grace {
             Some(grace) => world.grace = Grace::set(grace),
@@ -79,22 +105,22 @@ impl LiveWorld {
 
     async fn try_out(
         &self,
+        as_started: &Observed,
         is_settled: bool,
         fixed: &BTreeSet<String>,
     ) -> Result<Correlation, BrokenWorld> {
-        let as_started = self.look(self.options.solo).await?;
         let mut found = Correlation {
-            late: late(&as_started),
+            late: late(as_started),
             ..Correlation::default()
         };
         if !is_settled && self.registry.live() == 0 {
             let everything = self.look(true).await?;
             found.late = found.late.max(late(&everything));
-            found.lost = lost(&as_started, &everything);
+            found.lost = lost(as_started, &everything);
             if !found.lost.is_empty() && !self.is_always(&everything).await? {
                 found.lost.clear();
             }
-            found.lost.extend(mistaken(&as_started, fixed));
+            found.lost.extend(mistaken(as_started, fixed));
         }
         Ok(found)
     }
@@ -106,23 +132,30 @@ impl LiveWorld {
         Ok(lost(seen, &again).is_empty() && lost(&again, seen).is_empty())
     }
 
-    async fn look(&self, solo: bool) -> Result<Observed, BrokenWorld> {
-        let identity = Arc::new(Identity {
-            payload: false,
-            ..Identity::default()
-        });
-        let how = How {
-            solo,
-            grace: self.options.grace.max(TRYING),
-        };
-        let none = Faultload::none();
-        let (observed, _) = self.execute(0, &none, &identity, Keep::Calls, how).await?;
-        Ok(observed)
+    /// The scenario without faults, by itself.
+    pub(super) async fn look(&self, solo: bool) -> Result<Observed, BrokenWorld> {
+        let (none, keep, how) = (Faultload::none(), Keep::Calls, self.looking(solo));
+        let looked = self.execute(0, &none, &by_interface(), keep, how).await;
+        Ok(looked?.0)
+    }
+
+    /// How an execution is watched of which is to be learnt how it goes.
+    pub(super) fn looking(&self, solo: bool) -> How {
+        let grace = self.options.grace.max(TRYING);
+        How { solo, grace }
     }
 }
 
+/// Names for calls whose payload is of no interest.
+pub(super) fn by_interface() -> Arc<Identity> {
+    Arc::new(Identity {
+        payload: false,
+        ..Identity::default()
+    })
+}
+
 /// How long after the scenario had ended the last call arrived.
-fn late(observed: &Observed) -> Option<Duration> {
+pub(super) fn late(observed: &Observed) -> Option<Duration> {
     let last = observed.details.iter().map(|detail| detail.arrived).max()?;
     last.checked_sub(observed.took)
         .filter(|late| !late.is_zero())
@@ -130,12 +163,21 @@ fn late(observed: &Observed) -> Option<Duration> {
 
 /// Calls of `all` that are not in `seen`, by service and interface.
 fn lost(seen: &Observed, all: &Observed) -> Vec<Point> {
-    let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
+    missing(seen, all, place)
+}
+
+/// Calls of `all` that are not in `seen`, told apart by that.
+pub(super) fn missing<K: Ord>(
+    seen: &Observed,
+    all: &Observed,
+    by: impl Fn(&Point) -> K,
+) -> Vec<Point> {
+    let mut counts: BTreeMap<K, usize> = BTreeMap::new();
     for call in seen.execution.trace.calls() {
-        *counts.entry(place(&call.point)).or_default() += 1;
+        *counts.entry(by(&call.point)).or_default() += 1;
     }
     let calls = all.execution.trace.calls().iter();
-    let unseen = calls.filter(|call| match counts.get_mut(&place(&call.point)) {
+    let unseen = calls.filter(|call| match counts.get_mut(&by(&call.point)) {
         Some(count) if *count > 0 => {
             *count -= 1;
             false

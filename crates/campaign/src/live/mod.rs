@@ -5,6 +5,7 @@
 //! Owns the course of one execution over real sockets. Reading the
 //! description is the binary's job; what arrives here makes sense.
 
+mod beside;
 mod bring_up;
 mod broken;
 mod client;
@@ -46,6 +47,7 @@ use self::control::Control;
 use self::downfall::{Downfall, is_down};
 use self::grace::Grace;
 use self::log::Log;
+use self::moment::Moments;
 use self::scenario::{About, Scenario};
 use self::services::{Mark, Services};
 use self::spec::{ScenarioKind, ScenarioSpec, Session, SystemSpec};
@@ -55,6 +57,7 @@ use self::turns::{Turn, Turns};
 use self::wiring::Wiring;
 use crate::{BrokenWorld, World};
 
+pub use self::beside::{Clash, HowClashed};
 pub use self::correlate::{Correlation, Wanted};
 pub use self::ledger::{CleanedUp, MARK, clean_up};
 pub use self::options::{LiveOptions, Wired};
@@ -97,6 +100,7 @@ pub struct LiveWorld {
     registry: Arc<Registry>,
     awake: Awake,
     grace: Grace,
+    moments: Moments,
     /// Where the next scenario may run while an execution is waited for.
     turns: Option<Turns>,
     options: LiveOptions,
@@ -167,6 +171,7 @@ impl LiveWorld {
             awake,
             timeout: scenario.timeout,
             grace: Grace::set(options.grace),
+            moments: Moments::default(),
             turns: overlaps(&system, &scenario, &options).then(Turns::default),
             options,
             cleaned_up,
@@ -235,7 +240,7 @@ impl LiveWorld {
         identity: &Arc<Identity>,
         keep: Keep,
         how: How,
-    ) -> Result<(Observed, Recorded), BrokenWorld> {
+    ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
         let worker = self.check_worker(worker)?;
         let together = self.together.read().await;
         let done = self.execute_once(worker, faultload, identity, keep, how);
@@ -255,7 +260,8 @@ impl LiveWorld {
         self.options.workers > 1 || self.ahead() > 0
     }
 
-    /// Also says whether a service ended meanwhile.
+    /// What was seen, the requests where they are to be kept, and whether a
+    /// service ended meanwhile.
     async fn execute_once(
         &self,
         worker: u32,
@@ -263,7 +269,7 @@ impl LiveWorld {
         identity: &Arc<Identity>,
         keep: Keep,
         how: How,
-    ) -> Result<(Observed, Recorded, bool), BrokenWorld> {
+    ) -> Result<(Observed, Option<Recorded>, bool), BrokenWorld> {
         let mut turn = self.turn().await;
         self.services.revive(&self.wiring).await?;
         self.reset.run().await?;
@@ -283,19 +289,20 @@ impl LiveWorld {
             self.grace.learn(took);
         }
         let missing = recorded.not_exercised(faultload);
+        let kept = (keep == Keep::Requests).then(|| recorded.clone());
         let observed = Observed {
             execution: Execution {
                 faultload: faultload.clone(),
-                trace: recorded.trace.clone(),
+                trace: recorded.trace,
                 verdict: verdict(word, missing),
             },
-            details: recorded.details.clone(),
+            details: recorded.details,
             quiet: recorded.quiet,
             took,
             output: (!output.is_empty()).then_some(output),
             logged: logged.filter(|text| !text.is_empty()),
         };
-        Ok((observed, recorded, !ended.is_empty()))
+        Ok((observed, kept, !ended.is_empty()))
     }
 
     /// What is to be said of services that ended since by themselves.
@@ -398,7 +405,7 @@ impl LiveWorld {
             return;
         }
         if !self.awake.is_on() || self.registry.is_busy() {
-            moment::pass(grace).await;
+            self.moments.pass(grace).await;
             return;
         }
         let began = Instant::now();
@@ -463,8 +470,7 @@ impl World for LiveWorld {
     ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
         let none = Faultload::none();
         let run = self.execute(0, &none, identity, Keep::Requests, self.how());
-        let (observed, recorded) = run.await?;
-        Ok((observed, Some(recorded)))
+        run.await
     }
 }
 

@@ -13,6 +13,9 @@ use crate::BrokenWorld;
 pub struct LiveOptions {
     /// How many executions can run at the same time.
     pub workers: u32,
+    /// The fewest workers, also where only one has something to do; but where
+    /// services hand on no context there is only one.
+    pub least_workers: u32,
     /// The proxies, with the carriers of context among their settings.
     pub proxy: murphy_proxy::Settings,
     /// Murphy's own directory, `.murphy`: ledgers and logs go there.
@@ -40,6 +43,7 @@ impl Default for LiveOptions {
         let registry = murphy_registry::Settings::default();
         LiveOptions {
             workers: 1,
+            least_workers: 1,
             proxy: murphy_proxy::Settings::default(),
             state: PathBuf::from(".murphy"),
             campaign: format!("pid-{}", std::process::id()),

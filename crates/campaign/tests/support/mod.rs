@@ -135,7 +135,7 @@ pub(crate) fn execution(i: u64, calls: u32) -> Observed {
 pub(crate) fn ended(number: u64, observed: Observed) -> Event {
     Event::ExecutionEnded {
         ticket: Ticket(number),
-        observed,
+        observed: Arc::new(observed),
         stored: false,
     }
 }

@@ -125,7 +125,7 @@ fn one(run: &Run<'_>, scenario: &ScenarioSpec) -> Result<Done, Error> {
         Ok::<_, Error>((outcome, stopped, correlation))
     })??;
     kept.say_trouble();
-    let solo = murphy::why_solo(&correlation);
+    let solo = murphy::why_one_at_a_time(&correlation);
     let code = report(run, scenario, &campaign, &outcome, solo, &reports)?;
     if !outcome.findings.is_empty() {
         say_where_logs_are(&project.state().join("run").join(kept.name()).join("logs"));

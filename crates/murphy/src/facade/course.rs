@@ -11,9 +11,14 @@ use murphy_campaign::{Event, Memory, Outcome, Refused, Settings, Sink, Stopping,
 use murphy_model::{Faultload, Identity, Observed};
 
 use super::state::State;
-use super::{Campaign, Error, Report, Step, services, steps, why_solo};
+use super::{Campaign, Error, Report, Step, services, steps, why_one_at_a_time};
 use crate::Subject;
 use crate::replays::{Ground, Held, Replay, Replayed, System};
+
+/// With a single worker what comes to a service's own proxy without context is
+/// taken for the test's. A function has its entries, so here it is a service's,
+/// whose context was lost.
+const WORKERS: u32 = 2;
 
 impl Campaign {
     /// Runs the campaign to its end. What the services do wrong is in the
@@ -25,8 +30,8 @@ impl Campaign {
             Some(_) => Some(self.keep(&state, &settings)?),
             None => None,
         };
-        let (world, correlation) = self.bring_up(&state).await?;
-        settings.jobs = settings.jobs.min(world.workers());
+        let (world, correlation) = self.bring_up(&state, self.jobs_at_once()).await?;
+        settings.jobs = correlation.at_once(settings.jobs.min(world.workers()));
         let mut nobody = Nobody;
         let sink: &mut dyn Sink = match &mut kept {
             Some((_, recorder)) => recorder,
@@ -49,7 +54,7 @@ impl Campaign {
             store.tell(&[campaign]).map_err(Error::Store)?;
         }
         let mut summary = subject(&settings).summary(&outcome);
-        summary.solo = why_solo(&correlation);
+        summary.solo = why_one_at_a_time(&correlation);
         let notes = self.notes(&outcome, &correlation);
         Ok(Report {
             summary,
@@ -81,7 +86,7 @@ impl Campaign {
         let replay = self.find_replay(what)?;
         let (faultload, identity) = (replay.faultload()?, replay.identity()?);
         let state = State::open(self.store.as_deref())?;
-        let (world, _) = self.bring_up(&state).await?;
+        let (world, _) = self.bring_up(&state, 1).await?;
         let played = play(&world, identity, settings.oracles, &faultload).await;
         let stopped = world.stop().await;
         let (observed, held) = played?;
@@ -98,12 +103,18 @@ impl Campaign {
         }
     }
 
-    /// Starts what is to be started, and finds out how calls are told apart.
-    async fn bring_up(&self, state: &State) -> Result<(LiveWorld, Correlation), Error> {
+    /// Starts what is to be started, and finds out how calls are told apart and
+    /// whether so many can run at once.
+    async fn bring_up(
+        &self,
+        state: &State,
+        at_once: u32,
+    ) -> Result<(LiveWorld, Correlation), Error> {
         let (scenario, system) = (self.scenario_spec()?, self.system()?);
         let wanted = Wanted {
             solo: self.solo,
             grace: None,
+            at_once,
         };
         let options = self.options(state)?;
         let started = LiveWorld::start_correlated(system, scenario, options, wanted);
@@ -128,7 +139,7 @@ impl Campaign {
         if self.jobs > self.jobs_at_once() {
             notes.push("there are `reset` steps, which executions side by side would do to each other: one ran at a time, whatever `jobs` says".to_owned());
         }
-        if let Some(why) = why_solo(correlation) {
+        if let Some(why) = why_one_at_a_time(correlation) {
             let fewer = match self.jobs {
                 1 => "",
                 _ => ", whatever `jobs` says",
@@ -174,10 +185,8 @@ impl Campaign {
         }
         let proxied = self.proxied.clone();
         Ok(LiveOptions {
-            // With a single worker what comes to a service's own proxy without
-            // context is taken for the test's. A function has its entries, so
-            // here it is a service's, whose context was lost.
-            workers: self.jobs_at_once().max(2),
+            workers: self.jobs_at_once().max(WORKERS),
+            least_workers: WORKERS,
             proxy,
             state: state.path().to_owned(),
             wired: Some(Arc::new(move |urls| proxied.set(urls))),

@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 
 use murphy_campaign::BrokenWorld;
-use murphy_campaign::live::Correlation;
-use murphy_model::{Certificate, Finding, Severity};
+use murphy_campaign::live::{Clash, Correlation, HowClashed};
+use murphy_model::{Certificate, Finding, Point, Severity};
 use murphy_report::{Summary, terminal};
 
 use super::Error;
@@ -112,19 +112,36 @@ impl fmt::Display for Report {
 }
 
 /// Why executions run one at a time, if that was found out: which services are
-/// called without any context of ours.
-pub fn why_solo(correlation: &Correlation) -> Option<String> {
-    if !correlation.solo || correlation.lost.is_empty() {
-        return None;
+/// called without any context of ours, or how the scenario gets in its own way.
+pub fn why_one_at_a_time(correlation: &Correlation) -> Option<String> {
+    match &correlation.clash {
+        Some(clash) => Some(why_not_beside_itself(clash)),
+        None if correlation.solo => why_solo(&correlation.lost),
+        None => None,
     }
+}
+
+fn why_not_beside_itself(clash: &Clash) -> String {
+    let at_once = clash.at_once;
+    match &clash.how {
+        HowClashed::Failed { count, why } => {
+            format!("the test passes alone, but {count} of {at_once} at once failed ({why})")
+        }
+        HowClashed::OtherCalls(point) => {
+            format!("the test makes other calls {at_once} times at once than alone ({point})")
+        }
+    }
+}
+
+fn why_solo(lost: &[Point]) -> Option<String> {
     let mut callees: Vec<&str> = Vec::new();
-    for point in &correlation.lost {
+    for point in lost {
         let callee = &*point.frame().destination;
         if !callees.contains(&callee) {
             callees.push(callee);
         }
     }
-    let callees = callees.join(", ");
+    let callees = (!callees.is_empty()).then(|| callees.join(", "))?;
     Some(format!(
         "no trace context arrives with the calls to {callees}"
     ))

@@ -22,10 +22,10 @@ pub(super) fn write(
         }
         true => "One execution runs at a time (solo), as it is set.",
         false if suspects.is_empty() => {
-            "Executions can run side by side (`--jobs`), and it is certain who calls whom."
+            "Executions side by side (`--jobs`) can be told apart, and it is certain who calls whom."
         }
         false => {
-            "Executions can run side by side (`--jobs`). Where only ids come back, callers are\n  inferred, which is ambiguous while a service serves several calls of one execution."
+            "Executions side by side (`--jobs`) can be told apart. Where only ids come back, callers are\n  inferred, which is ambiguous while a service serves several calls of one execution."
         }
     };
     writeln!(out, "  {meaning}")?;
