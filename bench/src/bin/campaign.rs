@@ -120,7 +120,7 @@ struct Round {
     one_job: Duration,
     eight_jobs: Duration,
     /// What eight jobs take of the processors. Nobody waits awake there, but for
-    /// the campaign in the 5 ms after its references.
+    /// the campaign in the 5 ms after its references, and while the last two run.
     work: Work,
 }
 
@@ -277,7 +277,7 @@ impl Subject {
 
     /// What a scenario takes without Murphy, so many at once, among as many as
     /// the campaign had executions, but no more than it takes to know. They
-    /// begin as a campaign does: with connections to be made.
+    /// begin as a campaign does: with the connections made that they need.
     async fn bare(
         &self,
         services: &Services,
@@ -289,13 +289,18 @@ impl Subject {
         let (_, entry) = addresses
             .find(|(name, _)| *name == self.test.service)
             .context("the service it enters by")?;
+        let mut connected = JoinSet::new();
+        for _ in 0..at_once {
+            connected.spawn(connect(entry, self.test.path));
+        }
+        let connected = connected.join_all().await;
         let left = Arc::new(AtomicUsize::new(runs));
         let began = Instant::now();
-        let mut clients = JoinSet::new();
-        for _ in 0..at_once {
-            clients.spawn(ask_again_and_again(entry, self.test.path, left.clone()));
+        let mut asking = JoinSet::new();
+        for client in connected {
+            asking.spawn(ask_again_and_again(client?, self.test.path, left.clone()));
         }
-        for done in clients.join_all().await {
+        for done in asking.join_all().await {
             done?;
         }
         Ok(began.elapsed() / runs as u32)
@@ -322,22 +327,33 @@ impl Subject {
     }
 }
 
+/// A client that has asked once, and so made everybody behind connect as well.
+async fn connect(entry: SocketAddr, path: &'static str) -> Result<Client> {
+    let mut client = Client::connect(Protocol::Http1, entry).await?;
+    ask(&mut client, path).await?;
+    Ok(client)
+}
+
+async fn ask(client: &mut Client, path: &'static str) -> Result<()> {
+    let request = client.request(Method::GET, path);
+    let answer = client.send(request.body(Repeated::empty())?).await?;
+    ensure!(answer.status() == 200, "it passes without faults");
+    answer.into_body().collect().await?;
+    Ok(())
+}
+
 /// Asks over one connection, until no more is to be asked.
 async fn ask_again_and_again(
-    entry: SocketAddr,
+    mut client: Client,
     path: &'static str,
     left: Arc<AtomicUsize>,
 ) -> Result<()> {
-    let mut client = Client::connect(Protocol::Http1, entry).await?;
     let one_less = |left: usize| left.checked_sub(1);
     while left
         .fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less)
         .is_ok()
     {
-        let request = client.request(Method::GET, path);
-        let answer = client.send(request.body(Repeated::empty())?).await?;
-        ensure!(answer.status() == 200, "it passes without faults");
-        answer.into_body().collect().await?;
+        ask(&mut client, path).await?;
     }
     Ok(())
 }
