@@ -83,12 +83,11 @@ impl LiveWorld {
     /// alone, or makes some calls only the first time.
     async fn stands(&self, how: &HowClashed, alone: &Observed) -> Result<bool, BrokenWorld> {
         let again = self.look(false).await?;
-        let same_calls = || other_call(alone, &again).is_none();
-        Ok(has_passed(&again)
-            && match how {
-                HowClashed::Failed { .. } => true,
-                HowClashed::OtherCalls(_) => same_calls(),
-            })
+        let goes_as_before = match how {
+            HowClashed::Failed { .. } => true,
+            HowClashed::OtherCalls(_) => other_call(alone, &again).is_none(),
+        };
+        Ok(has_passed(&again) && goes_as_before)
     }
 }
 

@@ -20,8 +20,8 @@ use crate::BrokenWorld;
 /// How often a start is tried whose ports somebody else took meanwhile.
 const TRIES: usize = 4;
 
-/// How long a proxy that carries one execution at a time stays awake for the
-/// next call. Longer than a service that has its answer ready needs; one that
+/// How long a proxy that carries an execution or two stays awake for the next
+/// call. Longer than a service that has its answer ready needs; one that
 /// works longer hides what waking up costs.
 const NEXT_CALL: Duration = Duration::from_micros(100);
 
