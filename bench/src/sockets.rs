@@ -24,58 +24,78 @@ use murphy_search::{Modes, Options};
 use crate::proxy::cpu::Cpu;
 use crate::services::Services;
 
-/// Processor time that the executions of a campaign took, references aside:
-/// those run one at a time and are waited for awake.
+/// Processor time that something took.
 #[derive(Clone, Copy, Debug)]
 pub struct Work {
-    /// Murphy's: proxies, search, oracles, the store.
-    pub murphy: Duration,
+    /// This process's. In a campaign Murphy's: proxies, search, oracles, the
+    /// store. Without one that of who asks.
+    pub here: Duration,
     /// That of all services.
     pub services: Duration,
 }
 
+impl Work {
+    /// All of it.
+    pub fn whole(&self) -> Duration {
+        self.here + self.services
+    }
+}
+
 /// Processor time up to a moment.
-struct Readings {
-    murphy: Cpu,
+pub struct Readings {
+    /// The services' processes.
+    processes: Vec<u32>,
+    here: Cpu,
     services: Cpu,
 }
 
 impl Readings {
-    fn now(services: &[u32]) -> Self {
+    /// Begins to watch.
+    pub fn of(services: &Services) -> Self {
+        Self::now(services.processes().collect())
+    }
+
+    fn now(processes: Vec<u32>) -> Self {
         Readings {
-            murphy: Cpu::of([std::process::id()]),
-            services: Cpu::of(services.iter().copied()),
+            here: Cpu::of([std::process::id()]),
+            services: Cpu::of(processes.iter().copied()),
+            processes,
+        }
+    }
+
+    /// What was taken since.
+    pub fn work(&self) -> Work {
+        let now = Self::now(self.processes.clone());
+        Work {
+            here: now.here.since(&self.here),
+            services: now.services.since(&self.services),
         }
     }
 }
 
-/// Records a campaign, and what it takes of the processors.
-struct Watched {
+/// Records a campaign, and what it takes of the processors, references aside:
+/// those run one at a time and are waited for awake.
+struct Watched<'s> {
     recorder: Recorder,
-    /// Their processes.
-    services: Vec<u32>,
+    services: &'s Services,
     /// When the references were over.
     before: Option<Readings>,
 }
 
-impl Watched {
+impl Watched<'_> {
     /// Since the references were over.
     fn work(&self) -> Work {
         let before = self.before.as_ref();
         let before = before.expect("no campaign ends before its references");
-        let now = Readings::now(&self.services);
-        Work {
-            murphy: now.murphy.since(&before.murphy),
-            services: now.services.since(&before.services),
-        }
+        before.work()
     }
 }
 
-impl Sink for Watched {
+impl Sink for Watched<'_> {
     fn note(&mut self, event: &Event) {
         self.recorder.note(event);
         if matches!(event, Event::IdentityChosen { .. }) {
-            self.before = Some(Readings::now(&self.services));
+            self.before = Some(Readings::of(self.services));
         }
     }
 }
@@ -142,7 +162,7 @@ impl Campaign {
         let store = Store::open(&folder)?;
         let mut watched = Watched {
             recorder: store.begin(&head(&settings))?,
-            services: services.processes().collect(),
+            services,
             before: None,
         };
         let outcome = finish(&world, &settings, &mut watched).await;

@@ -62,6 +62,11 @@ impl Awake {
         }
     }
 
+    /// Nothing more is worth waiting for awake, until it is stirred again.
+    pub fn rest(&self) {
+        *self.until() = None;
+    }
+
     /// Keeps the thread that runs it awake, never ending. It helps only if
     /// events are looked for on this thread: on a runtime of one thread.
     pub async fn stay(&self) -> ! {
@@ -158,5 +163,9 @@ mod tests {
             assert!(later.is_time());
         };
         beside(&later, stirred).await;
+        later.rest();
+        assert!(!later.is_time());
+        later.stir();
+        assert!(later.is_time());
     }
 }

@@ -12,6 +12,7 @@
 
 mod awake;
 mod call;
+mod caller;
 pub mod carriers;
 mod connect;
 mod door;
@@ -23,6 +24,7 @@ mod h1;
 mod h2;
 mod headers;
 mod interfaces;
+mod near;
 mod outcomes;
 mod seat;
 mod server;
@@ -32,5 +34,6 @@ mod watch;
 
 pub use awake::Awake;
 pub use headers::Headers;
+pub use near::{Near, NearStream};
 pub use server::{Listener, Proxy, StartError};
 pub use settings::{CALL_SITE, HEALTH_CHECKS, InjectedAnswer, MARKER, Settings, Sighting, Witness};

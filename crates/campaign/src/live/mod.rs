@@ -363,10 +363,7 @@ impl LiveWorld {
         };
         let began = Instant::now();
         let mut run = self.scenario.start(&about)?;
-        let usual = self.grace.scenario();
-        if usual.is_none_or(|usual| usual < NEXT_ANSWER) && !self.registry.is_busy() {
-            self.awake.stir();
-        }
+        self.stir();
         let word = tokio::select! {
             biased;
             word = timeout(self.timeout, run.word()) => word,
@@ -394,6 +391,17 @@ impl LiveWorld {
         run.end().await;
         let word = word.unwrap_or_else(|_| Err(format!("did not end within {:?}", self.timeout)));
         Ok((word, recorded, took))
+    }
+
+    /// Answers are waited for awake where few scenarios run, and short ones;
+    /// where many do, they keep the processors busy.
+    fn stir(&self) {
+        let usual = self.grace.scenario();
+        if self.registry.is_busy() {
+            self.awake.rest();
+        } else if usual.is_none_or(|usual| usual < NEXT_ANSWER) {
+            self.awake.stir();
+        }
     }
 
     /// Waits for an execution to be quiet, for a tick of the clock at most,

@@ -20,11 +20,11 @@
 //! inferred from what is in flight, of which a test's call is simply the
 //! first.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use murphy_proxy::{Awake, Listener, Proxy, Settings, StartError};
+use murphy_proxy::{Awake, Listener, Near, Proxy, Settings, StartError};
 use murphy_registry::{self as registry, Origin, Registry, WorkerId};
 
 use super::broken::{More, broken};
@@ -49,6 +49,8 @@ pub(super) struct Wiring {
     common: Places,
     /// What each worker's scenario calls.
     entries: Vec<Places>,
+    /// The same for scenarios that are run in this process.
+    near: Vec<BTreeMap<String, Near>>,
     /// Listeners of a single caller: who, whom, where.
     own: Vec<(String, String, Place)>,
 }
@@ -70,6 +72,7 @@ impl Wiring {
         let mut wiring = Wiring {
             common: direct.clone(),
             entries: vec![direct.clone(); workers as usize],
+            near: vec![BTreeMap::new(); workers as usize],
             direct,
             own: Vec::new(),
             proxy,
@@ -77,14 +80,17 @@ impl Wiring {
         let addresses = wiring.proxy.addresses().to_vec();
         registry.listening(ports(system, &wiring.direct, &doors, &addresses));
         for ((caller, listener), address) in doors.into_iter().zip(addresses) {
-            wiring.note(caller, listener.service, address.into());
+            wiring.note(caller, &listener, address.into());
         }
         Ok(wiring)
     }
 
-    fn note(&mut self, caller: Caller, service: String, place: Place) {
+    fn note(&mut self, caller: Caller, listener: &Listener, place: Place) {
+        let service = listener.service.clone();
         match caller {
             Caller::Worker(worker) => {
+                let near = self.proxy.near(listener);
+                self.near[worker as usize].insert(service.clone(), near);
                 self.entries[worker as usize].insert(service, place);
             }
             Caller::Anyone => {
@@ -112,6 +118,12 @@ impl Wiring {
     /// Where a worker's scenario enters.
     pub(super) fn entries(&self, worker: u32) -> &Places {
         &self.entries[worker as usize]
+    }
+
+    /// Where a worker's scenario enters if it is run in this process: by no
+    /// socket. Services that are not proxied are called where they listen.
+    pub(super) fn near(&self, worker: u32) -> &BTreeMap<String, Near> {
+        &self.near[worker as usize]
     }
 
     /// Where a service must call the others.

@@ -21,6 +21,7 @@ use super::closing::Then;
 use super::head::{BadHead, RequestHead};
 use super::upload::{Stopped, Upload};
 use super::{again, canned};
+use crate::caller::CallerStream;
 use crate::door::Door;
 use crate::exchange::{
     Abort, Asked, Canned, Exchange, Failure, Gone, Head, Piece, Prefix, Reading,
@@ -30,7 +31,7 @@ use crate::watch::Watch;
 /// What a connection keeps from one request to the next.
 pub(super) struct Connection {
     /// The caller.
-    pub(super) caller: TcpStream,
+    pub(super) caller: Box<dyn CallerStream>,
     /// What came from the caller: the request, and maybe the next ones.
     pub(super) inbound: Buffer,
     /// What came from the callee.
