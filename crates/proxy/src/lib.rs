@@ -1,7 +1,8 @@
 //! The data plane: proxies that see, name and fail one exact call.
 //!
 //! A [`Proxy`] has one [`Listener`] in front of each service, and any number
-//! of entry listeners, one per worker of a campaign. Traffic of no execution
+//! of entry listeners, one per worker of a campaign; callers in this process
+//! need none ([`Near`]). Traffic of no execution
 //! streams through untouched. A call of an execution is reported to the
 //! control plane ([`murphy_registry::Control`]), stamped so that what its
 //! callee does for it can be recognised ([`carriers`]), and made to fail if

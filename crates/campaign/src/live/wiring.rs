@@ -3,7 +3,8 @@
 //! Owns the listeners: which there are, whose traffic comes in at each, and
 //! where everybody must call so that it does.
 //!
-//! - A scenario enters by listeners of its worker, one per service.
+//! - A scenario enters by listeners of its worker, one per service; a declared
+//!   HTTP request, which is sent from here, by the same proxies without a socket.
 //! - A service that Murphy starts has a listener of its own for each service
 //!   that its command or environment names. Whoever calls there is known,
 //!   which is half of finding a parent where no context survives.
@@ -49,7 +50,7 @@ pub(super) struct Wiring {
     common: Places,
     /// What each worker's scenario calls.
     entries: Vec<Places>,
-    /// The same for scenarios that are run in this process.
+    /// The same for requests that are sent from this process.
     near: Vec<BTreeMap<String, Near>>,
     /// Listeners of a single caller: who, whom, where.
     own: Vec<(String, String, Place)>,
@@ -120,8 +121,8 @@ impl Wiring {
         &self.entries[worker as usize]
     }
 
-    /// Where a worker's scenario enters if it is run in this process: by no
-    /// socket. Services that are not proxied are called where they listen.
+    /// Where a worker's scenario enters if it is sent from this process: by no
+    /// socket. Services that are not proxied are not among them.
     pub(super) fn near(&self, worker: u32) -> &BTreeMap<String, Near> {
         &self.near[worker as usize]
     }

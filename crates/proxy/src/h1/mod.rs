@@ -79,8 +79,10 @@ pub(crate) async fn serve(door: Arc<Door>, caller: Box<dyn CallerStream>, read: 
             closing::linger(caller, inbound).await;
         }
         End::Upgraded(request) => {
-            let switched = caller.write_all(canned::SWITCH_TO_H2C).await.is_ok();
-            if let Some(caller) = caller.into_socket().filter(|_| switched) {
+            // Who is in this process speaks HTTP/1.1 only.
+            if let Some(mut caller) = caller.into_socket()
+                && caller.write_all(canned::SWITCH_TO_H2C).await.is_ok()
+            {
                 h2::upgrade(door, caller, BytesMut::from(inbound.held()), request).await;
             }
         }

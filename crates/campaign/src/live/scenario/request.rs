@@ -64,8 +64,7 @@ pub(in super::super) struct Around<'a> {
 pub(in super::super) struct To<'a> {
     /// Where requests are sent.
     pub(in super::super) places: &'a Places,
-    /// The proxies there, as far as they can be called without a socket, which
-    /// HTTP/1.1 is then.
+    /// Proxies there that HTTP/1.1 reaches without a socket.
     pub(in super::super) near: &'a BTreeMap<String, Near>,
     /// Where gRPC servers are asked what they tell of themselves.
     pub(in super::super) direct: &'a Places,
