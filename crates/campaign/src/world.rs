@@ -30,8 +30,9 @@ pub trait World: Send + Sync + 'static {
     fn workers(&self) -> u32;
 
     /// How many executions more may be handed over, as if there were so many
-    /// workers more: each begins when the scenario before it has ended, while
-    /// that is still waited for. Executions end in the order they began.
+    /// workers more: each begins when a scenario before it has ended, while
+    /// that is still waited for. A single worker's executions end in the order
+    /// they began.
     fn ahead(&self) -> u32 {
         0
     }

@@ -172,7 +172,7 @@ impl LiveWorld {
             timeout: scenario.timeout,
             grace: Grace::set(options.grace),
             moments: Moments::default(),
-            turns: overlaps(&system, &scenario, &options).then(Turns::default),
+            turns: overlaps(&system, &scenario, &options).then(|| Turns::new(options.workers)),
             options,
             cleaned_up,
         })
@@ -241,7 +241,7 @@ impl LiveWorld {
         keep: Keep,
         how: How,
     ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
-        let worker = self.check_worker(worker)?;
+        self.check_worker(worker)?;
         let together = self.together.read().await;
         let done = self.execute_once(worker, faultload, identity, keep, how);
         let (observed, recorded, ended) = done.await?;
@@ -271,6 +271,7 @@ impl LiveWorld {
         how: How,
     ) -> Result<(Observed, Option<Recorded>, bool), BrokenWorld> {
         let mut turn = self.turn().await;
+        let worker = turn.as_ref().map_or(worker, Turn::worker);
         self.services.revive(&self.wiring).await?;
         self.reset.run().await?;
         let marks = self.services.marks();
@@ -432,17 +433,17 @@ impl LiveWorld {
         Some(self.services.logged_since(marks, alone))
     }
 
-    /// The worker that does it: what is handed over ahead is the last one's.
-    fn check_worker(&self, worker: u32) -> Result<u32, BrokenWorld> {
+    fn check_worker(&self, worker: u32) -> Result<(), BrokenWorld> {
         let workers = self.options.workers;
         match worker < workers + self.ahead() {
-            true => Ok(worker.min(workers - 1)),
+            true => Ok(()),
             false => Err(broken(format!(
                 "there is no worker {worker}: there are {workers}, from 0"
             ))),
         }
     }
 
+    /// The turn decides which worker it is, where there are turns.
     async fn turn(&self) -> Option<Turn<'_>> {
         Some(self.turns.as_ref()?.next().await)
     }
@@ -454,7 +455,11 @@ impl World for LiveWorld {
     }
 
     fn ahead(&self) -> u32 {
-        u32::from(self.turns.is_some() && self.grace.is_precaution())
+        match self.turns.is_some() && self.grace.is_precaution() {
+            // What was handed over is run: as few as keep the workers busy.
+            true => self.options.workers.div_ceil(2),
+            false => 0,
+        }
     }
 
     fn late(&self) -> usize {
@@ -539,5 +544,5 @@ fn verdict(word: Result<(), String>, missing: Vec<Fault>) -> Verdict {
 /// state must be as it was.
 fn overlaps(system: &SystemSpec, scenario: &ScenarioSpec, options: &LiveOptions) -> bool {
     let ours = matches!(scenario.kind, ScenarioKind::Requests(_));
-    ours && options.workers == 1 && !options.solo && system.reset.is_empty()
+    ours && !options.solo && system.reset.is_empty()
 }
