@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Result, ensure};
 use murphy::campaign::live::spec::{
@@ -80,6 +80,8 @@ struct Watched<'s> {
     services: &'s Services,
     /// When the references were over.
     before: Option<Readings>,
+    /// How long it took to read that.
+    reading: Duration,
 }
 
 impl Watched<'_> {
@@ -95,7 +97,9 @@ impl Sink for Watched<'_> {
     fn note(&mut self, event: &Event) {
         self.recorder.note(event);
         if matches!(event, Event::IdentityChosen { .. }) {
+            let began = Instant::now();
             self.before = Some(Readings::of(self.services));
+            self.reading = began.elapsed();
         }
     }
 }
@@ -164,9 +168,12 @@ impl Campaign {
             recorder: store.begin(&head(&settings))?,
             services,
             before: None,
+            reading: Duration::ZERO,
         };
-        let outcome = finish(&world, &settings, &mut watched).await;
+        let mut outcome = finish(&world, &settings, &mut watched).await;
         let work = watched.work();
+        // Nothing ran meanwhile, and it is no part of a campaign.
+        outcome.took -= watched.reading;
         world.stop().await?;
         drop(watched);
         ensure!(store.trouble().is_none(), "everything was kept");

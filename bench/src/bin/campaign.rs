@@ -108,6 +108,10 @@ const OVERHEAD: f64 = 1.3;
 /// part of it.
 const SPEED_UP: f64 = 1.6;
 
+/// Scenarios without Murphy are run for no longer than this to learn how long
+/// one takes.
+const ALONE: Duration = Duration::from_secs(3);
+
 /// Netflix, with modes that act alike taken as one.
 const REDUCED: Duration = Duration::from_secs(1);
 
@@ -299,10 +303,9 @@ impl Subject {
     }
 
     /// What a scenario takes without Murphy, so many at once, among as many as
-    /// the campaign had executions, but no more than it takes to know. They
-    /// begin as a campaign does: with the connections made that they need.
+    /// the campaign had executions: what runs for long is warm. They begin as a
+    /// campaign does: with the connections made that they need.
     async fn bare(&self, services: &Services, executions: usize, at_once: usize) -> Result<Bare> {
-        let runs = executions.min(200 * at_once);
         let mut addresses = services.addresses();
         let (_, entry) = addresses
             .find(|(name, _)| *name == self.test.service)
@@ -312,7 +315,7 @@ impl Subject {
             connected.spawn(connect(entry, self.test.path));
         }
         let connected = connected.join_all().await;
-        let left = Arc::new(AtomicUsize::new(runs));
+        let left = Arc::new(AtomicUsize::new(executions));
         let before = Readings::of(services);
         let began = Instant::now();
         let mut asking = JoinSet::new();
@@ -324,8 +327,9 @@ impl Subject {
         }
         let took = began.elapsed();
         let work = before.work().whole();
+        let done = executions - left.load(Ordering::Relaxed);
         Ok(Bare {
-            each: took / runs as u32,
+            each: took / done as u32,
             busy: work.as_secs_f64() / (took.as_secs_f64() * processors()),
         })
     }
@@ -366,16 +370,18 @@ async fn ask(client: &mut Client, path: &'static str) -> Result<()> {
     Ok(())
 }
 
-/// Asks over one connection, until no more is to be asked.
+/// Asks over one connection, until no more is to be asked or enough is known.
 async fn ask_again_and_again(
     mut client: Client,
     path: &'static str,
     left: Arc<AtomicUsize>,
 ) -> Result<()> {
+    let until = Instant::now() + ALONE;
     let one_less = |left: usize| left.checked_sub(1);
-    while left
-        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less)
-        .is_ok()
+    while Instant::now() < until
+        && left
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less)
+            .is_ok()
     {
         ask(&mut client, path).await?;
     }
