@@ -214,6 +214,31 @@ async fn a_service_that_ends_at_once_is_not_waited_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_service_whose_port_somebody_else_took_is_started_at_another() {
+    let folder = Folder::new();
+    let told = folder.path().join("port");
+    let file = told.clone();
+    let robber = std::thread::spawn(move || {
+        let port = || std::fs::read_to_string(&file).unwrap_or_default();
+        assert!(soon(|| port().ends_with('\n')), "it is started");
+        std::net::TcpListener::bind(format!("127.0.0.1:{}", port().trim())).unwrap()
+    });
+    let system = SystemSpec {
+        services: vec![
+            managed("cart", "robbed", &[("TOLD", told.to_str().unwrap())]),
+            managed("shop", "slow", &[]),
+        ],
+        ..SystemSpec::default()
+    };
+    let world = start(system, buys(), &folder).await.unwrap();
+    let stolen = robber.join().unwrap().local_addr().unwrap();
+    let cart = world.direct("cart").unwrap();
+    assert_ne!(cart, stolen.to_string());
+    let answer = get(&format!("http://{cart}/items"), &[]);
+    assert_eq!(answer.map(|(status, _)| status), Some(200));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_wrong_with_a_service_is_said() {
     let mut missing = managed("cart", "cart", &[]);
     let mut taken = managed("cart", "cart", &[]);

@@ -134,6 +134,11 @@ impl Services {
         for service in &self.managed {
             self.launch(service, wiring).await?;
         }
+        for service in &self.managed {
+            if service.has_lost_its_port().await {
+                return Err(Failure::PortLost);
+            }
+        }
         Ok(())
     }
 
@@ -443,6 +448,14 @@ impl Managed {
     fn exit(&self) -> Option<String> {
         let process = self.process.try_lock().ok()?;
         Some(process.as_ref()?.exit()?.to_string())
+    }
+
+    /// Whether somebody else answered when it was waited for, at a port that it
+    /// then found taken. That shows a while later, when it has ended.
+    async fn has_lost_its_port(&self) -> bool {
+        let process = self.process.lock().await;
+        let runs = process.as_ref().is_some_and(Process::runs);
+        self.port.picked && !runs && self.port.is_taken()
     }
 
     fn port_taken(&self) -> BrokenWorld {

@@ -38,6 +38,11 @@ pub(crate) fn play_role() {
             std::process::exit(7);
         }
         "test" => as_test(),
+        "slow" => {
+            std::thread::sleep(Duration::from_secs(1));
+            serve(as_cart);
+        }
+        "robbed" => robbed(),
         other => panic!("no role `{other}`"),
     }
 }
@@ -50,6 +55,18 @@ pub(crate) fn this_program() -> Vec<String> {
         .map(|word| if word.is_empty() { program } else { word })
         .map(str::to_owned)
         .into()
+}
+
+/// The first time it tells its port in a file, is in no hurry to take it, and
+/// ends where somebody else was quicker.
+fn robbed() {
+    let told = std::env::var("TOLD").unwrap();
+    if !Path::new(&told).exists() {
+        let port = std::env::var("PORT").unwrap();
+        std::fs::write(&told, format!("{port}\n")).unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    serve(as_cart);
 }
 
 struct Asked {
