@@ -44,7 +44,7 @@ pub trait World: Send + Sync + 'static {
     }
 
     /// Runs the scenario once under a faultload. Each worker runs one
-    /// execution at a time.
+    /// scenario at a time.
     fn run(
         &self,
         worker: u32,
@@ -52,7 +52,7 @@ pub trait World: Send + Sync + 'static {
         identity: &Arc<Identity>,
     ) -> impl Future<Output = Result<Observed, BrokenWorld>> + Send;
 
-    /// Runs the scenario once without faults on worker 0, and keeps the
+    /// Runs the scenario once without faults, by itself, and keeps the
     /// requests it led to, so that what varies between runs can be learnt.
     /// `None` where the world cannot tell, and its own identity is to be used
     /// as it is.

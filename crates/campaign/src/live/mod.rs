@@ -38,6 +38,7 @@ use murphy_model::{Execution, Fault, Faultload, Identity, Observed, Verdict};
 use murphy_proxy::Awake;
 use murphy_registry::{Control as _, ExecutionId, Plan, Recorded, Registry, WorkerId};
 use tokio::sync::RwLock;
+use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 use self::bring_up::bring_up;
@@ -377,13 +378,18 @@ impl LiveWorld {
             Ok(_) => (how.grace, self.options.patience),
             Err(_) => (Duration::ZERO, Duration::ZERO),
         };
-        if self.ahead() > 0
-            && let (Some(turn), Ok(Ok(()))) = (turn, &word)
-        {
-            self.registry.leave(begun.id);
-            turn.let_next().await;
+        // Before it leaves: somebody comes in its place.
+        let busy = self.registry.is_busy();
+        if let Some(turn) = turn {
+            match self.may_leave(begun.id, &word) {
+                true => {
+                    self.registry.leave(begun.id);
+                    turn.let_next().await;
+                }
+                false => turn.wait_for_last().await,
+            }
         }
-        self.wait_a_moment(begun.id, grace).await;
+        self.wait_a_moment(begun.id, grace, busy).await;
         let recorded = self.registry.collect_within(begun.id, grace, patience);
         let recorded = recorded.await.map_err(|_| {
             broken("an execution was forgotten before it could be collected")
@@ -392,6 +398,14 @@ impl LiveWorld {
         run.end().await;
         let word = word.unwrap_or_else(|_| Err(format!("did not end within {:?}", self.timeout)));
         Ok((word, recorded, took))
+    }
+
+    /// Whether the next scenario may begin in this one's place: not beside a
+    /// test that failed, nor beside calls that nobody waits for any more but
+    /// that still keep services busy.
+    fn may_leave(&self, id: ExecutionId, word: &Result<Result<(), String>, Elapsed>) -> bool {
+        let passed = matches!(word, Ok(Ok(())));
+        passed && self.ahead() > 0 && self.registry.is_quiet(id, Duration::ZERO)
     }
 
     /// Answers are waited for awake where few scenarios run, and short ones;
@@ -409,11 +423,11 @@ impl LiveWorld {
     /// which a timer would take for any shorter time. Awake where answers are
     /// waited for awake, too: a processor that is given away may not come back
     /// sooner than that.
-    async fn wait_a_moment(&self, id: ExecutionId, grace: Duration) {
+    async fn wait_a_moment(&self, id: ExecutionId, grace: Duration, busy: bool) {
         if grace >= TICK {
             return;
         }
-        if !self.awake.is_on() || self.registry.is_busy() {
+        if !self.awake.is_on() || busy {
             self.moments.pass(grace).await;
             return;
         }

@@ -77,11 +77,16 @@ impl Turn<'_> {
 
     /// Lets the next one play while this one ends.
     pub(super) async fn let_next(&mut self) {
+        // First this one must be sure to end before the next one does.
+        self.wait_for_last().await;
+        self.playing = None;
+    }
+
+    /// Waits until those before have ended, where that matters.
+    pub(super) async fn wait_for_last(&mut self) {
         if let Some(ending) = &self.turns.ending {
-            // First this one must be sure to end before the next one does.
             self.ending = Some(ending.lock().await);
         }
-        self.playing = None;
     }
 }
 
@@ -98,7 +103,8 @@ mod tests {
     use super::*;
 
     /// Executions in the order given: how long each plays and is waited for,
-    /// in milliseconds. What they do, and who plays.
+    /// in milliseconds; those in capitals let nobody play meanwhile. What they
+    /// do, and who plays.
     async fn course(workers: u32, times: &[(&'static str, u64, u64)]) -> Vec<String> {
         let (turns, log) = (Turns::new(workers), StdMutex::new(Vec::new()));
         let note = |what: String| log.lock().unwrap().push(what);
@@ -106,7 +112,10 @@ mod tests {
             let mut turn = turns.next().await;
             note(format!("{name} plays at {}", turn.worker()));
             sleep(Duration::from_millis(plays)).await;
-            turn.let_next().await;
+            match name == name.to_uppercase() {
+                true => turn.wait_for_last().await,
+                false => turn.let_next().await,
+            }
             note(format!("{name} ends"));
             sleep(Duration::from_millis(ends)).await;
             note(format!("{name} is over"));
@@ -118,19 +127,22 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn one_plays_at_a_time_and_all_end_in_order() {
-        let course = course(1, &[("a", 10, 100), ("b", 10, 1), ("c", 10, 1)]).await;
+        let times = [("a", 10, 100), ("b", 10, 1), ("C", 10, 5), ("d", 10, 1)];
         let expected = [
             "a plays at 0",
             "a ends",
             "b plays at 0",
             "a is over",
             "b ends",
-            "c plays at 0",
+            "C plays at 0",
             "b is over",
-            "c ends",
-            "c is over",
+            "C ends",
+            "C is over",
+            "d plays at 0",
+            "d ends",
+            "d is over",
         ];
-        assert_eq!(course, expected);
+        assert_eq!(course(1, &times).await, expected);
     }
 
     #[tokio::test(start_paused = true)]
