@@ -11,10 +11,12 @@
 
 pub(crate) mod shop;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -225,13 +227,16 @@ pub(crate) fn runs(child: &mut Child) -> bool {
 }
 
 /// Ports below those that the system gives to whoever asks for any, so that
-/// nobody comes by one by chance.
+/// nobody comes by one by chance, and each given out once: tests that run side
+/// by side may not listen there yet.
 pub(crate) fn free_ports() -> Vec<u16> {
+    static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+    let mut given = GIVEN.lock().unwrap();
     let mut ports = Vec::new();
     while ports.len() < SERVICES.len() + 2 {
         let port = fastrand::u16(15_000..32_000);
         let is_free = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok();
-        if is_free && !ports.contains(&port) {
+        if is_free && given.insert(port) {
             ports.push(port);
         }
     }
