@@ -3,7 +3,8 @@
 //! A port is held by us until its service starts, so that nobody else is
 //! given it in between. What is left of the race is the moment between our
 //! letting go and the service's taking it; a start that loses it is made again
-//! with other ports.
+//! with other ports, if that shows before all services are up. Where somebody
+//! else answers for the one that is started last, it may show only later.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
