@@ -1,6 +1,6 @@
 //! Runs generated programs as ordinary handlers.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::json;
@@ -8,12 +8,21 @@ use serde_json::json;
 use crate::app::{Service, System};
 use crate::net::{Abort, BoxFuture, Ctx, Response, join_all};
 
-use super::program::{Call, NAMES, Program, Reaction, Step};
+use super::program::{Admits, Call, NAMES, Program, Reaction, Step};
 
 /// What services of one system share that outlives a run.
 struct Chance {
     coins: Mutex<fastrand::Rng>,
     runs: AtomicU64,
+}
+
+/// What one service keeps from run to run.
+#[derive(Default)]
+struct Kept {
+    /// Whether it ran before.
+    warm: AtomicBool,
+    /// Whether a failure left something behind.
+    spoiled: AtomicBool,
 }
 
 /// A system of these programs, the entry service first. The scenario is
@@ -25,9 +34,10 @@ pub fn system(programs: Vec<Program>) -> System {
     });
     let service = |(index, program): (usize, Program)| {
         let (program, chance) = (Arc::new(program), chance.clone());
+        let kept = Arc::new(Kept::default());
         Service::new(NAMES[index], move |ctx, _| {
-            let (program, chance) = (program.clone(), chance.clone());
-            async move { serve(&program, &ctx, &chance).await }
+            let (program, chance, kept) = (program.clone(), chance.clone(), kept.clone());
+            async move { serve(&program, &ctx, &chance, &kept).await }
         })
     };
     let services = programs.into_iter().enumerate().map(service).collect();
@@ -42,35 +52,94 @@ pub fn system(programs: Vec<Program>) -> System {
 
 /// What the outcome of a call means for the service that made it.
 enum Next {
-    GoOn { well: bool },
+    GoOn {
+        well: bool,
+        /// What the answer said is missing; 0 if nothing.
+        missing: u64,
+    },
     Answer(u16),
 }
 
-async fn serve(program: &Program, ctx: &Ctx, chance: &Chance) -> Result<Response, Abort> {
+impl Next {
+    /// Nothing happened that matters.
+    const WELL: Next = Next::GoOn {
+        well: true,
+        missing: 0,
+    };
+
+    /// A failure was ignored.
+    const FAILED: Next = Next::GoOn {
+        well: false,
+        missing: 0,
+    };
+}
+
+async fn serve(
+    program: &Program,
+    ctx: &Ctx,
+    chance: &Chance,
+    kept: &Kept,
+) -> Result<Response, Abort> {
     let run = chance.runs.fetch_add(1, Ordering::Relaxed);
-    let mut all_well = true;
-    for step in &program.steps {
+    let warm = kept.warm.swap(true, Ordering::Relaxed);
+    if kept.spoiled.load(Ordering::Relaxed) {
+        return Err(Abort::UNHANDLED);
+    }
+    let mut ignored: Option<usize> = None;
+    let mut degraded = false;
+    for (index, step) in program.steps.iter().enumerate() {
         let next = match step {
             Step::One(call) => make(call, ctx).await,
             Step::Together(calls) => together(calls, ctx).await,
-            Step::IfFailed(call) if !all_well => make(call, ctx).await,
-            Step::IfWell(call) if all_well => make(call, ctx).await,
+            Step::IfFailed(call) if ignored.is_some() => make(call, ctx).await,
+            Step::IfWell(call) if ignored.is_none() => make(call, ctx).await,
             Step::Maybe(call) if flip(chance) => make(call, ctx).await,
             Step::EverySecond(call) if run.is_multiple_of(2) => make(call, ctx).await,
-            _ => Next::GoOn { well: true },
+            Step::Once(call) if !warm => make(call, ctx).await,
+            Step::Twins(call) => twins(call, ctx).await,
+            _ => Next::WELL,
         };
         match next {
-            Next::GoOn { well } => all_well &= well,
+            Next::GoOn { well, missing } => {
+                if !well {
+                    ignored.get_or_insert(index);
+                }
+                degraded |= program.brittle.is_some_and(|wants| wants.matches(missing));
+            }
             Next::Answer(200) => break,
             Next::Answer(status) => return Err(Abort(status)),
         }
     }
-    let admitted = program.admits && !all_well;
-    Ok(Response::json(json!({ "degraded": admitted })))
+    if program.leaks && ignored.is_some() {
+        kept.spoiled.store(true, Ordering::Relaxed);
+    }
+    if degraded && ignored.is_some() {
+        return Err(Abort::UNHANDLED);
+    }
+    let missing = match (program.admits, ignored) {
+        (Admits::Nothing, _) | (_, None) => 0,
+        (Admits::That, Some(_)) => 1,
+        (Admits::What, Some(index)) => index + 1,
+    };
+    Ok(Response::json(json!({ "missing": missing })))
 }
 
 fn flip(chance: &Chance) -> bool {
     chance.coins.lock().expect("no panic while flipping").bool()
+}
+
+/// Two equal calls at the same time: the first may fail, the second must not.
+async fn twins(call: &Call, ctx: &Ctx) -> Next {
+    let once = || {
+        let (call, ctx) = (call.clone(), ctx.clone());
+        let attempt: BoxFuture<Result<u64, u16>> =
+            Box::pin(async move { attempts(&call, &ctx).await });
+        attempt
+    };
+    match join_all(vec![once(), once()]).await.pop() {
+        Some(Err(_)) => Next::Answer(500),
+        _ => Next::WELL,
+    }
 }
 
 async fn together(calls: &[Call], ctx: &Ctx) -> Next {
@@ -79,14 +148,20 @@ async fn together(calls: &[Call], ctx: &Ctx) -> Next {
         let lane: BoxFuture<Next> = Box::pin(async move { make(&call, &ctx).await });
         lane
     });
-    let mut all_well = true;
+    let (mut all_well, mut any_missing) = (true, 0);
     for next in join_all(lanes.collect()).await {
         match next {
-            Next::GoOn { well } => all_well &= well,
+            Next::GoOn { well, missing } => {
+                all_well &= well;
+                any_missing = any_missing.max(missing);
+            }
             answer => return answer,
         }
     }
-    Next::GoOn { well: all_well }
+    Next::GoOn {
+        well: all_well,
+        missing: any_missing,
+    }
 }
 
 fn make<'a>(
@@ -95,11 +170,16 @@ fn make<'a>(
 ) -> std::pin::Pin<Box<dyn Future<Output = Next> + Send + 'a>> {
     Box::pin(async move {
         let status = match attempts(call, ctx).await {
-            Ok(degraded) => {
-                if let (true, Some(more)) = (degraded, &call.degraded) {
+            Ok(missing) => {
+                if let Some((wants, more)) = &call.degraded
+                    && wants.matches(missing)
+                {
                     make(more, ctx).await;
                 }
-                return Next::GoOn { well: true };
+                return Next::GoOn {
+                    well: true,
+                    missing,
+                };
             }
             Err(status) => status,
         };
@@ -108,27 +188,29 @@ fn make<'a>(
             _ => &call.failed,
         };
         match reaction {
-            Reaction::Ignore => Next::GoOn { well: false },
+            Reaction::Ignore => Next::FAILED,
             Reaction::Answer(answer) => Next::Answer(*answer),
             Reaction::Forward => Next::Answer(status),
             Reaction::LeaveRest => Next::Answer(200),
             Reaction::Instead(fallback) => make(fallback, ctx).await,
             Reaction::Also(more) => {
                 make(more, ctx).await;
-                Next::GoOn { well: false }
+                Next::FAILED
             }
         }
     })
 }
 
-/// Whether a good answer was degraded, or the status of the last failure.
-async fn attempts(call: &Call, ctx: &Ctx) -> Result<bool, u16> {
+/// What a good answer says is missing, or the status of the last failure.
+async fn attempts(call: &Call, ctx: &Ctx) -> Result<u64, u16> {
     let mut last = 0;
     for _ in 0..=call.retries {
         match ctx.get(NAMES[call.to], "/").send().await {
             Ok(response) if response.status == 200 => {
-                let degraded = response.body_json().is_some_and(|b| b["degraded"] == true);
-                return Ok(degraded);
+                let missing = response
+                    .body_json()
+                    .and_then(|body| body["missing"].as_u64());
+                return Ok(missing.unwrap_or(0));
             }
             Ok(response) => last = response.status,
             Err(_) => last = 502,

@@ -47,8 +47,28 @@ pub struct Call {
     pub failed: Reaction,
     /// What happens instead if it fails with this status.
     pub special: Option<(u16, Reaction)>,
-    /// What happens if the answer is 200 but says it is not the whole truth.
-    pub degraded: Option<Box<Call>>,
+    /// The call made in addition if the answer is 200 but says that it is not
+    /// the whole truth.
+    pub degraded: Option<(Wants, Box<Call>)>,
+}
+
+/// Which degraded answers a caller tells apart from good ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wants {
+    /// All of them.
+    Any,
+    /// Those that say that this is missing.
+    Exactly(u64),
+}
+
+impl Wants {
+    /// Whether an answer that lacks this is meant; nothing lacking is 0.
+    pub fn matches(self, missing: u64) -> bool {
+        match self {
+            Wants::Any => missing > 0,
+            Wants::Exactly(what) => missing == what,
+        }
+    }
 }
 
 /// One thing a service does.
@@ -66,6 +86,23 @@ pub enum Step {
     Maybe(Call),
     /// A call made on every second run of the service, counted across runs.
     EverySecond(Call),
+    /// A call made only in the first run of the service: its answer is kept.
+    Once(Call),
+    /// Two equal calls at the same time, the second of which the service
+    /// cannot do without.
+    Twins(Call),
+}
+
+/// What a service says of a failure that it ignored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Admits {
+    /// Nothing: it answers as if all were well.
+    #[default]
+    Nothing,
+    /// That something is missing.
+    That,
+    /// What is missing: the number of the step, from 1, that failed first.
+    What,
 }
 
 /// What a service does with a request.
@@ -73,8 +110,14 @@ pub enum Step {
 pub struct Program {
     /// Its steps, in order; it answers 200 if it gets to their end.
     pub steps: Vec<Step>,
-    /// Whether it says so when it answers 200 after an ignored failure.
-    pub admits: bool,
+    /// What it says when it answers 200 after an ignored failure.
+    pub admits: Admits,
+    /// It breaks (500) if it got a degraded answer and had to ignore a
+    /// failure too.
+    pub brittle: Option<Wants>,
+    /// Whether an ignored failure leaves something behind that breaks every
+    /// later run.
+    pub leaks: bool,
 }
 
 /// What a generated system may contain.
@@ -84,11 +127,16 @@ pub struct Knobs {
     pub calls: usize,
     /// Concurrent calls.
     pub concurrency: bool,
-    /// Answers of 200 that callers tell apart: the search assumes there are
-    /// none until it sees one.
+    /// Answers of 200 that callers tell apart by their bodies.
     pub degraded: bool,
     /// Coins and counters: the search assumes there are none.
     pub random: bool,
+    /// Calls whose answers are kept from the first run on.
+    pub lazy: bool,
+    /// Equal calls at the same time.
+    pub twins: bool,
+    /// Failures that leave something behind.
+    pub leaking: bool,
 }
 
 impl Knobs {
@@ -98,6 +146,9 @@ impl Knobs {
         concurrency: true,
         degraded: false,
         random: false,
+        lazy: false,
+        twins: false,
+        leaking: false,
     };
 }
 
@@ -131,7 +182,7 @@ pub fn hard_dependencies(points: usize) -> Vec<Program> {
             .filter(|callee| *callee <= points)
             .map(needed)
             .collect(),
-        admits: false,
+        ..Program::default()
     };
     (0..=points).map(program).collect()
 }
@@ -149,13 +200,30 @@ impl Draw {
         let least = usize::from(depth == 0);
         let steps = self.rng.usize(least..=most);
         for _ in 0..steps {
-            if self.left == 0 || (depth > 0 && self.rng.f64() < 0.35) {
+            // Fallbacks are made of calls further down.
+            let flat = if self.knobs.degraded { 0.1 } else { 0.35 };
+            if self.left == 0 || (depth > 0 && self.rng.f64() < flat) {
                 break;
             }
             let step = self.step(me, depth);
             self.programs[me].steps.push(step);
         }
-        self.programs[me].admits = self.knobs.degraded && self.rng.bool();
+        if self.knobs.degraded {
+            self.programs[me].admits = match self.rng.usize(..4) {
+                0..=1 => Admits::That,
+                2 => Admits::What,
+                _ => Admits::Nothing,
+            };
+            self.programs[me].brittle = (self.rng.f64() < 0.3).then(|| self.wants());
+        }
+        self.programs[me].leaks = self.knobs.leaking && self.rng.f64() < 0.2;
+    }
+
+    fn wants(&mut self) -> Wants {
+        match self.rng.usize(..3) {
+            0 => Wants::Exactly(self.rng.u64(1..=3)),
+            _ => Wants::Any,
+        }
     }
 
     fn step(&mut self, me: usize, depth: usize) -> Step {
@@ -166,6 +234,12 @@ impl Draw {
                 true => Step::Maybe(call),
                 false => Step::EverySecond(call),
             };
+        }
+        if self.knobs.lazy && self.rng.f64() < 0.15 {
+            return Step::Once(self.call(me, depth, true));
+        }
+        if self.knobs.twins && self.left >= 2 && self.rng.f64() < 0.15 {
+            return Step::Twins(self.lane(me, depth));
         }
         if self.knobs.concurrency && self.left >= 2 && self.rng.f64() < 0.35 {
             let lanes = self.rng.usize(2..=3.min(self.left));
@@ -205,7 +279,7 @@ impl Draw {
             (status, self.reaction(me, depth, may_share))
         });
         let degraded = (self.knobs.degraded && self.left > 0 && self.rng.f64() < 0.3)
-            .then(|| Box::new(self.call(me, depth + 1, may_share)));
+            .then(|| (self.wants(), Box::new(self.call(me, depth + 1, may_share))));
         Call {
             to,
             retries,
@@ -227,6 +301,9 @@ impl Draw {
     }
 
     fn reaction(&mut self, me: usize, depth: usize, may_share: bool) -> Reaction {
+        if self.knobs.degraded && self.rng.f64() < 0.5 {
+            return Reaction::Ignore;
+        }
         match self.rng.usize(..10) {
             0..=2 => Reaction::Ignore,
             3..=4 => Reaction::Answer(*self.rng.choice(&[500, 503, 418]).expect("three statuses")),

@@ -137,7 +137,7 @@ async fn send(world: Arc<Inner>, caller: Option<CallId>, outgoing: Outgoing) -> 
         None => {
             let call = *started.lock().expect("no panic while starting");
             if let Some(call) = call {
-                world.record().finish(call, Reply::TimedOut);
+                world.record().finish(call, Reply::TimedOut, None);
             }
             Err(CallError::Timeout)
         }
@@ -183,7 +183,11 @@ async fn deliver(
         None => struck.spare(outgoing.request).await,
         Some(mode) => struck.fail(outgoing.request, mode).await,
     };
-    world.record().finish(call, reply);
+    let body = match (&answer, fault.is_none_or(|mode| mode.keeps_body())) {
+        (Ok(response), true) if reply.is_ok() => Some(world.wire().body(response)),
+        _ => None,
+    };
+    world.record().finish(call, reply, body);
     answer
 }
 
@@ -323,6 +327,7 @@ impl Inner {
             finished: None,
             reply: None,
             injected,
+            body: None,
         });
         (id, mode)
     }
@@ -335,7 +340,7 @@ impl Record {
     }
 
     /// Notes the answer to a call, unless its caller has given up already.
-    fn finish(&mut self, id: CallId, reply: Reply) {
+    fn finish(&mut self, id: CallId, reply: Reply, body: Option<Vec<u8>>) {
         if self.calls[id.0 as usize].finished.is_some() {
             return;
         }
@@ -343,6 +348,7 @@ impl Record {
         let call = &mut self.calls[id.0 as usize];
         call.finished = Some(finished);
         call.reply = Some(reply);
+        call.body = body.and_then(|body| self.identifier.answer(&call.point, &body));
         self.identifier.finish(&call.point);
     }
 }

@@ -110,6 +110,11 @@ pub(crate) fn answer(response: Response) -> Result<Told, (GrpcCode, String)> {
     Err((code_of_status(response.status), message))
 }
 
+/// The message of a successful answer, as it is sent.
+pub(crate) fn message(response: &Response) -> Vec<u8> {
+    Told::from(response.body.clone()).encode_to_vec()
+}
+
 /// What a handler sees of a call that failed with a code.
 pub(crate) fn failed(code: GrpcCode, message: String) -> Response {
     let body = match message.is_empty() {

@@ -117,6 +117,18 @@ impl Wire {
         }
     }
 
+    /// The bytes of a successful answer's body on the wire.
+    pub(crate) fn body(self, response: &Response) -> Vec<u8> {
+        match self {
+            Wire::Http => match &response.body {
+                Body::Empty => Vec::new(),
+                Body::Text(text) => text.clone().into_bytes(),
+                Body::Json(json) => json.to_string().into_bytes(),
+            },
+            Wire::Grpc => grpc::message(response),
+        }
+    }
+
     /// Whether an answer has any bytes that could be spoiled or cut off.
     pub(crate) fn has_body(self, response: &Response) -> bool {
         match self {

@@ -366,7 +366,9 @@ impl<'r, W: World> Run<'r, W> {
                     agreed,
                     stored,
                 });
-                if !agreed {
+                // One that fails is held against the system even if the failure
+                // was to be expected: it may be another bug with the same look.
+                if !agreed || observed.execution.verdict.is_failure() {
                     surprises += 1;
                     judge.judge(surprises, observed);
                 }

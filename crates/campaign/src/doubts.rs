@@ -113,6 +113,7 @@ mod tests {
             finished,
             reply: None,
             injected: None,
+            body: None,
         };
         let detail = |&(.., link): &Sketch| Detail {
             arrived: Duration::ZERO,

@@ -108,6 +108,7 @@ mod tests {
             let point = point(path);
             Call {
                 injected: mode.map(|mode| Fault::at(point.clone(), mode)),
+                body: None,
                 point,
                 parent: parent.map(CallId),
                 arrived: at as u32,

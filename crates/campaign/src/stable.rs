@@ -438,6 +438,7 @@ mod tests {
             finished: Some(if at == 0 { 100 } else { at as u32 * 2 + 1 }),
             reply: Some(Reply::Status(200)),
             injected: None,
+            body: None,
         };
         Recorded {
             execution: ExecutionId(1),

@@ -164,6 +164,7 @@ fn traces() -> impl Strategy<Value = Trace> {
             finished,
             reply,
             injected,
+            body: None,
         };
         Trace::new(calls.into_iter().enumerate().map(call).collect())
     })

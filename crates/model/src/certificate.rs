@@ -121,6 +121,16 @@ pub enum Flag {
         /// An execution that showed the other.
         second: usize,
     },
+    /// A successful answer had another body under the very same circumstances:
+    /// answers of this interface are compared by their status alone.
+    BodyVaries {
+        /// The call that was answered so.
+        at: Point,
+        /// An execution that showed the one body.
+        first: usize,
+        /// An execution that showed the other.
+        second: usize,
+    },
     /// One point stood for several calls of one execution, so that a fault
     /// cannot be aimed at one of them alone.
     Ambiguous {
@@ -198,6 +208,9 @@ impl Flag {
             }
             Flag::Unexplained { at, first, second } => {
                 ("unexplained", at_any(at), vec![*first, *second])
+            }
+            Flag::BodyVaries { at, first, second } => {
+                ("body-varies", at_call(at), vec![*first, *second])
             }
             Flag::Ambiguous { at, execution } => ("ambiguous", at_call(at), vec![*execution]),
             Flag::Guessed { at, execution } => ("guessed", at_call(at), vec![*execution]),

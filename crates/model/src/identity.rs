@@ -12,7 +12,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::{Frame, Interface, PathTemplates, PayloadHash, Point, Predecessors, Sibling};
+use crate::{
+    AnswerMasks, Frame, Interface, PathTemplates, PayloadHash, Point, Predecessors, Sibling,
+};
 
 /// Which components tell calls apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +33,8 @@ pub struct Identity {
     pub templates: PathTemplates,
     /// Names of JSON fields and query parameters the payload leaves out.
     pub masked: Vec<String>,
+    /// What is left out when the bodies of answers are compared.
+    pub answers: AnswerMasks,
 }
 
 impl Default for Identity {
@@ -44,6 +48,7 @@ impl Default for Identity {
             count: true,
             templates: PathTemplates::default(),
             masked: Vec::new(),
+            answers: AnswerMasks::default(),
         }
     }
 }
@@ -166,6 +171,12 @@ impl Identifier {
         let completed = self.completed.entry(point.parent().cloned()).or_default();
         let highest = completed.entry(sibling(frame)).or_default();
         *highest = count.max(*highest);
+    }
+
+    /// What tells the body of an answer to the call at `point` from others;
+    /// `None` where bodies say nothing.
+    pub fn answer(&self, point: &Point, body: &[u8]) -> Option<PayloadHash> {
+        self.identity.answers.hash(point, body)
     }
 
     fn uncounted_frame(&self, parent: Option<&Point>, arrival: Arrival<'_>) -> Frame {

@@ -11,6 +11,7 @@
 //! and the proxies cannot disagree. Deciding what to try next is `search`'s
 //! job; making a fault happen is the proxy's.
 
+mod answers;
 mod armed;
 mod certificate;
 mod edge;
@@ -28,6 +29,7 @@ mod profile;
 mod syntax;
 mod trace;
 
+pub use answers::{AnswerMask, AnswerMasks};
 pub use armed::Armed;
 pub use certificate::{Audit, Certificate, Flag, FlagForm, Incomplete, Skips};
 pub use edge::{Edge, Place};
@@ -39,7 +41,7 @@ pub use interface::{Interface, PathTemplates, Protocol};
 pub use mode::{GrpcCode, Mode, Outcome, Phase};
 pub use observed::{Detail, Link, Observed, Organic, not_exercised};
 pub use pattern::{Attempts, FramePattern, InterfacePattern, Pattern, Text};
-pub use payload::PayloadHash;
+pub use payload::{NoPayloadHash, PayloadHash};
 pub use point::{Frame, Point, Predecessors, Sibling};
 pub use profile::{EdgeProfile, Span};
 pub use syntax::{SyntaxError, nearest};

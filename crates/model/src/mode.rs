@@ -179,6 +179,15 @@ impl Mode {
         }
     }
 
+    /// Whether the callee's own answer arrives with the body it sent: late,
+    /// slowly, or after the callee was asked twice.
+    pub fn keeps_body(&self) -> bool {
+        matches!(
+            self.outcome,
+            Outcome::Delay(_) | Outcome::Slow(_) | Outcome::Duplicate
+        )
+    }
+
     /// Whether a call over `protocol` can fail this way.
     ///
     /// An HTTP status can be returned to a gRPC client (every client maps it);

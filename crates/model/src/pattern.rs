@@ -179,7 +179,7 @@ impl FramePattern {
     fn as_frame(&self) -> Option<Frame> {
         let payload = match &self.payload {
             None => None,
-            Some(digits) => Some(crate::PayloadHash(full_hash(digits)?)),
+            Some(digits) => Some(digits.parse().ok()?),
         };
         let site = match &self.site {
             None => None,
@@ -197,17 +197,6 @@ impl FramePattern {
             count,
         })
     }
-}
-
-fn full_hash(digits: &str) -> Option<[u8; 16]> {
-    if digits.len() != 32 {
-        return None;
-    }
-    let mut hash = [0; 16];
-    for (i, byte) in hash.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(digits.get(2 * i..2 * i + 2)?, 16).ok()?;
-    }
-    Some(hash)
 }
 
 /// A point with wildcards.

@@ -21,9 +21,19 @@ impl PayloadHash {
     /// Fields named in `masked` are left out wherever they occur in the query
     /// or in JSON objects of the body.
     pub fn of(query: &str, body: &[u8], masked: &[String]) -> Option<Self> {
-        if query.is_empty() && body.is_empty() {
-            return None;
+        match query.is_empty() && body.is_empty() {
+            true => None,
+            false => Some(Self::of_parts(query, body, masked)),
         }
+    }
+
+    /// The hash of an answer's body, masked in the same way. An empty body has
+    /// one too: it differs from any other.
+    pub fn of_answer(body: &[u8], masked: &[String]) -> Self {
+        Self::of_parts("", body, masked)
+    }
+
+    fn of_parts(query: &str, body: &[u8], masked: &[String]) -> Self {
         let mut hasher = blake3::Hasher::new();
         for parameter in canonical_query(query, masked) {
             field(&mut hasher, b'q', parameter.as_bytes());
@@ -34,7 +44,7 @@ impl PayloadHash {
         }
         let mut cut = [0; 16];
         cut.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
-        Some(PayloadHash(cut))
+        PayloadHash(cut)
     }
 
     /// The leading `digits` hexadecimal digits, for people.
@@ -95,6 +105,27 @@ fn mask(json: &mut Value, masked: &[String]) {
 impl fmt::Display for PayloadHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// A text that is no hash: 32 hexadecimal digits are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no hash of 32 hexadecimal digits")]
+pub struct NoPayloadHash;
+
+impl std::str::FromStr for PayloadHash {
+    type Err = NoPayloadHash;
+
+    fn from_str(digits: &str) -> Result<Self, NoPayloadHash> {
+        if digits.len() != 32 {
+            return Err(NoPayloadHash);
+        }
+        let mut hash = [0; 16];
+        for (i, byte) in hash.iter_mut().enumerate() {
+            let pair = digits.get(2 * i..2 * i + 2).ok_or(NoPayloadHash)?;
+            *byte = u8::from_str_radix(pair, 16).map_err(|_| NoPayloadHash)?;
+        }
+        Ok(PayloadHash(hash))
     }
 }
 

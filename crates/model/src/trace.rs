@@ -3,7 +3,7 @@
 //! Owns the tree of calls, their order and overlap. What a trace says about
 //! the services' behaviour is for `search` to learn.
 
-use crate::{Edge, Fault, Faultload, GrpcCode, Mode, Place, Point};
+use crate::{Edge, Fault, Faultload, GrpcCode, Mode, PayloadHash, Place, Point};
 
 /// What a caller saw of the answer to one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,6 +52,10 @@ pub struct Call {
     /// The fault that struck it, if one did: the faultload's fault (whose
     /// target may be wider than this one call).
     pub injected: Option<Fault>,
+    /// The body of the callee's own successful answer, volatile fields left
+    /// out; `None` for errors, for answers that a fault replaced or spoiled,
+    /// and where nobody saw it.
+    pub body: Option<PayloadHash>,
 }
 
 impl Call {

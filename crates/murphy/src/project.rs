@@ -332,6 +332,7 @@ fn identity(rules: &IdentityRules) -> IdentityChoice {
         count: on(rules.count, usual.count),
         templates: PathTemplates::with(rules.paths.clone()),
         masked: rules.masked.clone(),
+        ..usual
     };
     let may = MayLeaveOut {
         payload: rules.payload == Switch::Auto,

@@ -186,6 +186,7 @@ impl Story {
                 finished: Some(finished),
                 reply: told.reply,
                 injected: told.injected.clone(),
+                body: None,
             });
         }
         calls

@@ -217,6 +217,7 @@ impl Calls {
             finished: None,
             reply: None,
             injected: injected.cloned(),
+            body: None,
             detail: Detail {
                 arrived: now - execution.begun,
                 finished: None,

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use murphy_model::{Call, CallId, Detail, Fault, Mode, Point, Reply};
+use murphy_model::{Call, CallId, Detail, Fault, Mode, PayloadHash, Point, Reply};
 
 /// A call that was seen.
 #[derive(Debug)]
@@ -21,6 +21,7 @@ pub(crate) struct Seen {
     pub(crate) finished: Option<u32>,
     pub(crate) reply: Option<Reply>,
     pub(crate) injected: Option<Arc<Fault>>,
+    pub(crate) body: Option<PayloadHash>,
     /// What a [`Call`] has no room for; here all the same, because to write in
     /// two places that are not in the cache takes twice as long.
     pub(crate) detail: Detail,
@@ -46,6 +47,7 @@ impl Seen {
             finished: self.finished,
             reply: self.reply,
             injected: self.injected.as_deref().cloned(),
+            body: self.body,
         }
     }
 }

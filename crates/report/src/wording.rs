@@ -194,6 +194,10 @@ pub(crate) fn flag(flag: &Flag, labels: &Labels) -> String {
             "{} did something else although none of its calls failed differently (executions {first} and {second})",
             who(at)
         ),
+        Flag::BodyVaries { at, first, second } => format!(
+            "the answers of `{}` differ by themselves (executions {first} and {second}), so they are compared by status alone",
+            labels.point(at)
+        ),
         Flag::Ambiguous { at, execution } => format!(
             "`{}` stood for several calls of execution {execution}; a fault cannot be aimed at one of them",
             labels.point(at)

@@ -6,10 +6,12 @@
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
-use murphy_model::{Audit, Execution, Faultload, Point, Reply};
+use murphy_model::{Audit, Execution, Faultload};
 
 use crate::catalogue::{FaultKey, FaultSet, PointId};
+use crate::model::observation::Answer;
 use crate::model::predict::{Prediction, predict};
+use crate::model::verdicts::Expectation;
 use crate::options::Reduction;
 use crate::tree::Tree;
 use crate::tree::engine::Judgement;
@@ -25,15 +27,21 @@ const PATIENCE: usize = 3000;
 /// A seeded sample of skipped faultloads, to be run and compared one by one.
 pub struct Sample<'t> {
     tree: &'t Tree,
-    waiting: VecDeque<(Faultload, Prediction)>,
+    waiting: VecDeque<(Faultload, Expected)>,
     audit: Audit,
+}
+
+/// What a skipped faultload is to show.
+struct Expected {
+    prediction: Prediction,
+    verdict: Expectation,
 }
 
 impl<'t> Sample<'t> {
     /// Draws up to `most` of them.
     pub fn draw(tree: &'t Tree, most: usize, seed: u64) -> Self {
         let (sample, unpredicted) = sample(tree, most, seed);
-        let spelled = |(faults, prediction)| (tree.engine.catalogue.faultload(&faults), prediction);
+        let spelled = |(faults, expected)| (tree.engine.catalogue.faultload(&faults), expected);
         Sample {
             tree,
             waiting: sample.into_iter().map(spelled).collect(),
@@ -57,14 +65,16 @@ impl<'t> Sample<'t> {
         next.map(|(faultload, _)| faultload.clone()).collect()
     }
 
-    /// Compares the execution of the next faultload with what was predicted;
-    /// whether it went so.
+    /// Compares the execution of the next faultload with what was predicted:
+    /// its calls, their replies and bodies, and the verdict. Says whether all
+    /// of it is as predicted.
     pub fn compare(&mut self, execution: &Execution) -> bool {
-        let Some((faultload, prediction)) = self.waiting.pop_front() else {
+        let Some((faultload, expected)) = self.waiting.pop_front() else {
             return true;
         };
         self.audit.sampled += 1;
-        let agreed = went_as(&prediction, execution, self.tree);
+        let agreed = expected.verdict.is_met(execution.verdict.is_failure())
+            && went_as(&expected.prediction, execution, self.tree);
         match agreed {
             true => self.audit.agreed += 1,
             false => self.audit.disagreed.push(faultload.to_string()),
@@ -95,7 +105,7 @@ pub fn audit(
 
 /// Skipped faultloads with what they are predicted to show, and how many more
 /// came up without a prediction.
-fn sample(tree: &Tree, most: usize, seed: u64) -> (Vec<(FaultSet, Prediction)>, usize) {
+fn sample(tree: &Tree, most: usize, seed: u64) -> (Vec<(FaultSet, Expected)>, usize) {
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut drawn = HashSet::new();
     let (mut sample, mut unpredicted) = (Vec::new(), 0);
@@ -114,8 +124,14 @@ fn sample(tree: &Tree, most: usize, seed: u64) -> (Vec<(FaultSet, Prediction)>, 
             continue;
         }
         match prediction_of(tree, &faults) {
-            Some(prediction) => {
-                sample.push((faults, prediction));
+            Some((stand_ins, prediction)) => {
+                let written = [&faults, &stand_ins];
+                let verdict = tree.engine.expected_verdict(&prediction, &written);
+                let expected = Expected {
+                    prediction,
+                    verdict,
+                };
+                sample.push((faults, expected));
                 in_vain = 0;
             }
             None => unpredicted += 1,
@@ -128,7 +144,7 @@ fn sample(tree: &Tree, most: usize, seed: u64) -> (Vec<(FaultSet, Prediction)>, 
 fn draw_striking(tree: &Tree, rng: &mut fastrand::Rng) -> FaultSet {
     let mut faults = FaultSet::default();
     for _ in 0..rng.usize(1..=LARGEST) {
-        let Some(prediction) = prediction_of(tree, &faults) else {
+        let Some((_, prediction)) = prediction_of(tree, &faults) else {
             break;
         };
         let open = prediction.calls.iter().filter(|call| call.struck.is_none());
@@ -168,12 +184,13 @@ fn draw_fault(tree: &Tree, rng: &mut fastrand::Rng, points: &[PointId]) -> Optio
 }
 
 /// What a skipped faultload is predicted to show, with modes that stand for
-/// others put in their place where that reduction is in force.
-fn prediction_of(tree: &Tree, faults: &FaultSet) -> Option<Prediction> {
+/// others put in their place where that reduction is in force; and the
+/// faultload with these modes.
+fn prediction_of(tree: &Tree, faults: &FaultSet) -> Option<(FaultSet, Prediction)> {
     let engine = &tree.engine;
     if !engine.options.reduces(Reduction::Modes) {
-        let prediction = predict(&engine.model, &engine.catalogue, faults).ok();
-        return prediction.filter(|prediction| !prediction.partial);
+        let prediction = predict(&engine.model, &engine.catalogue, faults).ok()?;
+        return (!prediction.partial).then(|| (faults.clone(), prediction));
     }
     let stand_in = |key: &FaultKey| FaultKey {
         mode: engine.classes.representative(*key, &engine.catalogue),
@@ -194,19 +211,32 @@ fn prediction_of(tree: &Tree, faults: &FaultSet) -> Option<Prediction> {
                 .or(call.label.reply);
         }
     }
-    Some(prediction)
+    Some((stand_ins, prediction))
 }
 
-/// Whether an execution shows the predicted calls with the predicted replies.
+/// Whether an execution shows the predicted calls with the predicted replies
+/// and bodies.
 fn went_as(prediction: &Prediction, execution: &Execution, tree: &Tree) -> bool {
-    let mut expected: BTreeMap<(&Point, Option<Reply>), usize> = BTreeMap::new();
+    let engine = &tree.engine;
+    let mut expected: BTreeMap<(PointId, Answer), usize> = BTreeMap::new();
     for call in &prediction.calls {
-        let point = tree.engine.catalogue.point(call.point);
-        *expected.entry((point, call.label.reply)).or_default() += 1;
+        let answer = (call.point, call.label.answer());
+        *expected.entry(answer).or_default() += 1;
     }
-    let mut seen: BTreeMap<(&Point, Option<Reply>), usize> = BTreeMap::new();
+    let mut seen: BTreeMap<(PointId, Answer), usize> = BTreeMap::new();
     for call in execution.trace.calls() {
-        *seen.entry((&call.point, call.reply)).or_default() += 1;
+        let Some(point) = engine.catalogue.find(&call.point) else {
+            return false;
+        };
+        let bodies = &engine.model.bodies;
+        let Some(body) = bodies.class(point, call, engine.options.replies) else {
+            return false;
+        };
+        let answer = Answer {
+            reply: call.reply,
+            body,
+        };
+        *seen.entry((point, answer)).or_default() += 1;
     }
     expected == seen
 }

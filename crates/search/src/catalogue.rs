@@ -46,6 +46,12 @@ impl FaultSet {
         self.0.len()
     }
 
+    /// Whether all of these are among the others.
+    pub(crate) fn is_subset(&self, others: &FaultSet) -> bool {
+        let among = |key: &FaultKey| others.0.binary_search(key).is_ok();
+        self.0.iter().all(among)
+    }
+
     /// Both sets together; `None` if they want one target to fail two ways.
     pub(crate) fn union(&self, other: &[FaultKey]) -> Option<FaultSet> {
         let mut faults = self.0.to_vec();

@@ -22,7 +22,7 @@ pub use audit::{Sample, audit};
 pub use explain::Explanation;
 pub use lineage::{Lineage, Probe};
 pub use meant::NeverSeen;
-pub use options::{Filter, ModeRules, Modes, Options, Order, Reduction};
+pub use options::{Filter, ModeRules, Modes, Options, Order, Reduction, Replies};
 pub use policy::Policy;
 pub use random::Random;
 pub use strategy::{Step, Strategy, Ticket, explore};

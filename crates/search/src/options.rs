@@ -88,6 +88,28 @@ impl Reduction {
     ];
 }
 
+/// What of a reply its caller may act on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Replies {
+    /// Its status alone, as in the published experiments.
+    #[default]
+    Status,
+    /// Its status, and whether a successful answer has the body it had first
+    /// or a degraded one.
+    Classes,
+    /// Its status and which body a successful answer has.
+    Bodies,
+}
+
+impl Replies {
+    /// All of them, with the names used on the command line.
+    pub const NAMES: [(&'static str, Replies); 3] = [
+        ("status", Replies::Status),
+        ("classes", Replies::Classes),
+        ("bodies", Replies::Bodies),
+    ];
+}
+
 /// Which points may be made to fail at all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
@@ -120,10 +142,13 @@ pub struct Options {
     pub max_cases: Option<usize>,
     /// Which points may be made to fail.
     pub filter: Filter,
+    /// What of a reply its caller may act on.
+    pub replies: Replies,
 }
 
 impl Options {
-    /// Breadth first, with service encapsulation, without bounds.
+    /// Breadth first, with service encapsulation, without bounds, replies by
+    /// their status: the search of the published counts.
     pub fn new(modes: Modes) -> Self {
         Options {
             modes,
@@ -132,6 +157,7 @@ impl Options {
             max_faults: None,
             max_cases: None,
             filter: Filter::default(),
+            replies: Replies::default(),
         }
     }
 

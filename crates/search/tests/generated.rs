@@ -14,8 +14,10 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use murphy_corpus::Simulator;
 use murphy_corpus::brute::every_case;
 use murphy_corpus::generated::{Knobs, generate, system};
-use murphy_model::{CallId, Execution, Faultload, Flag, Incomplete, Mode, Point, Reply, Trace};
-use murphy_search::{Explanation, Modes, Options, Order, Reduction, Tree, explore};
+use murphy_model::{
+    Call, CallId, Execution, Faultload, Flag, Incomplete, Mode, PayloadHash, Point, Reply, Trace,
+};
+use murphy_search::{Explanation, Modes, Options, Order, Reduction, Replies, Tree, explore};
 
 /// Systems of more cases than this are passed over: brute force would take
 /// most of the time on a few of them.
@@ -24,16 +26,20 @@ const MOST_CASES: usize = 100;
 /// For the test that looks at larger systems, and fewer of them.
 const MANY_CASES: usize = 2000;
 
+/// What a caller saw of a call: its reply and the body that came with it.
+type Answer = (Option<Reply>, Option<PayloadHash>);
+
 /// A service's behaviour: who, the replies of its calls, its answer.
-type Behaviour = (Point, Vec<(Point, Option<Reply>)>, Option<Reply>);
+type Behaviour = (Point, Vec<(Point, Answer)>, Answer);
 
 fn behaviours(trace: &Trace) -> BTreeSet<Behaviour> {
     let of = |id: CallId| {
         let call = trace.call(id);
         let children = trace.children(Some(id)).map(|child| trace.call(child));
-        let mut replies: Vec<_> = children.map(|c| (c.point.clone(), c.reply)).collect();
+        let answer = |call: &Call| (call.reply, call.body);
+        let mut replies: Vec<_> = children.map(|c| (c.point.clone(), answer(c))).collect();
         replies.sort();
-        (call.point.clone(), replies, call.reply)
+        (call.point.clone(), replies, answer(call))
     };
     // What a struck call's caller saw is not its service's answer.
     let unstruck = |id: &CallId| trace.call(*id).injected.is_none();
@@ -94,6 +100,11 @@ impl Searched {
     fn behaviours(&self) -> BTreeSet<Behaviour> {
         let executions = self.executions.values();
         executions.flat_map(|e| behaviours(&e.trace)).collect()
+    }
+
+    /// Whether any execution failed.
+    fn found_failure(&self) -> bool {
+        self.executions.values().any(|e| e.verdict.is_failure())
     }
 }
 
@@ -272,13 +283,18 @@ fn check_fully(seed: u64, truth: HashMap<Faultload, Execution>, totals: &Totals)
     assert_eq!(found.certificate.flags, [], "seed {seed}");
     assert_eq!(found.certificate.not_exercised, 0, "seed {seed}");
     check(seed, &truth, &found);
+    check_count(seed, &truth, &found);
+    totals.add(&truth, &found);
+}
+
+/// What was counted without running it is the number of cases.
+fn check_count(seed: u64, truth: &HashMap<Faultload, Execution>, found: &Searched) {
     let skips = found.certificate.skips.as_ref();
     let possible = skips
         .expect("a complete model is counted")
         .possible
         .to_string();
     assert_eq!(possible, truth.len().to_string(), "seed {seed}");
-    totals.add(&truth, &found);
 }
 
 #[test]
@@ -455,7 +471,7 @@ fn chance_is_flagged_and_never_fatal() {
 fn contradiction(seen: &BTreeSet<Behaviour>) -> Option<(Behaviour, Behaviour)> {
     let contradict = |a: &Behaviour, b: &Behaviour| {
         let replies: BTreeMap<_, _> = a.1.iter().cloned().collect();
-        let agrees = |(point, reply): &(Point, Option<Reply>)| {
+        let agrees = |(point, reply): &(Point, Answer)| {
             replies.get(point).is_none_or(|other| other == reply)
         };
         a.0 == b.0 && a != b && b.1.iter().all(agrees)
@@ -476,36 +492,100 @@ fn is_shaky(seed: u64, knobs: Knobs) -> bool {
     shapes.len() > 1
 }
 
-/// Good-looking answers that callers tell apart: learnt as unexplained and
-/// from then on told apart, never a crash.
-#[test]
-fn degraded_answers_are_flagged_and_told_apart() {
-    let knobs = Knobs {
-        degraded: true,
-        ..Knobs::COVERED
-    };
-    let (mut unexplained, mut complete) = (0, 0);
-    for seed in 0..systems() / 20 {
-        let found = search(seed, knobs, options(&http()), 1);
-        let of = |flag: &Flag| matches!(flag, Flag::Unexplained { .. });
-        let contradicts = |flag: &Flag| matches!(flag, Flag::Nondeterminism { .. });
-        unexplained += usize::from(found.certificate.flags.iter().any(of));
-        assert!(
-            !found.certificate.flags.iter().any(contradicts),
-            "seed {seed}"
-        );
-        complete += usize::from(found.certificate.incomplete.is_none());
-        let Some(truth) = truth(seed, knobs, &http(), MOST_CASES) else {
-            continue;
-        };
-        for faultload in truth.keys().filter(|faultload| faultload.len() <= 1) {
-            let open = matches!(
-                found.tree.explain(faultload),
-                Ok(Explanation::Open { .. }) | Err(_)
-            );
-            assert!(!open, "seed {seed}: {faultload} left open");
-        }
+/// Systems whose services answer 200 with fallbacks, which their callers tell
+/// apart, alone or together with a failure.
+const DEGRADED: Knobs = Knobs {
+    degraded: true,
+    calls: 9,
+    ..Knobs::COVERED
+};
+
+/// One mode, so that systems of more calls have few cases enough.
+fn one_mode() -> Vec<Mode> {
+    vec![Mode::status(503)]
+}
+
+fn with_replies(replies: Replies) -> Options {
+    Options {
+        replies,
+        ..options(&one_mode())
     }
-    println!("{unexplained} systems with unexplained calls, {complete} searches complete");
-    assert!(unexplained > 0);
+}
+
+/// With every body told apart, nothing is missed: no behaviour of any service,
+/// no case that can happen, no failure.
+#[test]
+fn replies_that_differ_in_body_are_told_apart() {
+    let totals = Totals::default();
+    for_each_system(
+        systems() / 4,
+        DEGRADED,
+        &one_mode(),
+        4 * MOST_CASES,
+        |seed, truth| {
+            let found = search(seed, DEGRADED, with_replies(Replies::Bodies), 1);
+            assert_eq!(found.certificate.incomplete, None, "seed {seed}");
+            assert_eq!(found.certificate.flags, [], "seed {seed}");
+            check(seed, &truth, &found);
+            check_count(seed, &truth, &found);
+            totals.add(&truth, &found);
+        },
+    );
+    totals.print("with fallback bodies");
+}
+
+/// With two classes of bodies, what callers are seen to tell apart further is
+/// split further; the search ends without a contradiction.
+#[test]
+fn classes_of_bodies_are_split_where_callers_react_differently() {
+    let (split, runs, status) = (
+        AtomicUsize::new(0),
+        AtomicUsize::new(0),
+        AtomicUsize::new(0),
+    );
+    let (bugs, missed, missed_by_status) = (
+        AtomicUsize::new(0),
+        AtomicUsize::new(0),
+        AtomicUsize::new(0),
+    );
+    for_each_system(
+        systems() / 4,
+        DEGRADED,
+        &one_mode(),
+        4 * MOST_CASES,
+        |seed, truth| {
+            let found = search(seed, DEGRADED, with_replies(Replies::Classes), 1);
+            let contradicts = |flag: &Flag| matches!(flag, Flag::Nondeterminism { .. });
+            let flags = &found.certificate.flags;
+            assert!(!flags.iter().any(contradicts), "seed {seed}: {flags:?}");
+            split.fetch_add(usize::from(!flags.is_empty()), Relaxed);
+            runs.fetch_add(found.executions.len(), Relaxed);
+            let by_status = search(seed, DEGRADED, with_replies(Replies::Status), 1);
+            status.fetch_add(by_status.executions.len(), Relaxed);
+            if truth
+                .values()
+                .any(|execution| execution.verdict.is_failure())
+            {
+                bugs.fetch_add(1, Relaxed);
+                missed.fetch_add(usize::from(!found.found_failure()), Relaxed);
+                missed_by_status.fetch_add(usize::from(!by_status.found_failure()), Relaxed);
+            }
+        },
+    );
+    let of = |count: &AtomicUsize| count.load(Relaxed);
+    println!(
+        "classes of bodies: {} executions ({} by status), {} systems split further; of {} systems with a bug {} missed ({} by status)",
+        of(&runs),
+        of(&status),
+        of(&split),
+        of(&bugs),
+        of(&missed),
+        of(&missed_by_status)
+    );
+    assert!(of(&split) > 0, "no caller told degraded answers apart");
+    assert!(
+        of(&missed_by_status) > of(&missed),
+        "bodies made no difference"
+    );
+    assert!(of(&missed) * 100 <= of(&bugs), "over 1 % missed");
 }

@@ -226,6 +226,7 @@ fn made(point: Point, parent: Option<CallId>, arrived: u32, injected: Option<Fau
         finished: Some(arrived + 1),
         reply: Some(Reply::Status(status)),
         injected,
+        body: None,
     }
 }
 

@@ -81,7 +81,7 @@ pub fn write_identity(identity: &Identity) -> String {
 
 /// What [`write_identity`] wrote.
 pub fn read_identity(text: &str) -> Result<Identity, CodecError> {
-    Ok(serde_json::from_str::<IdentityForm>(text)?.read())
+    serde_json::from_str::<IdentityForm>(text)?.read()
 }
 
 /// A bug.

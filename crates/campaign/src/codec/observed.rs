@@ -1,7 +1,8 @@
 //! The form of an execution and all that was seen of it.
 
 use murphy_model::{
-    Call, CallId, Detail, Execution, Link, Observed, Organic, Point, Reply, Trace, Verdict,
+    Call, CallId, Detail, Execution, Link, Observed, Organic, PayloadHash, Point, Reply, Trace,
+    Verdict,
 };
 use murphy_report::redact;
 use serde::{Deserialize, Serialize};
@@ -116,6 +117,8 @@ struct CallForm {
     reply: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     injected: Option<FaultForm>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    body: Option<String>,
 }
 
 impl CallForm {
@@ -128,11 +131,13 @@ impl CallForm {
             finished: call.finished,
             reply: call.reply.map(|reply| reply.to_string()),
             injected: injected.map(|fault| FaultForm::new(fault, naming)),
+            body: call.body.map(|body| body.to_string()),
         }
     }
 
     fn read(&self, points: &[Point]) -> Result<Call, CodecError> {
         let reply = |text: &String| parsed::<Reply>("reply", text);
+        let body = |text: &String| parsed::<PayloadHash>("body", text);
         let injected = self.injected.as_ref();
         Ok(Call {
             point: self.point.point(points)?,
@@ -141,6 +146,7 @@ impl CallForm {
             finished: self.finished,
             reply: self.reply.as_ref().map(reply).transpose()?,
             injected: injected.map(|fault| fault.read(points)).transpose()?,
+            body: self.body.as_ref().map(body).transpose()?,
         })
     }
 }

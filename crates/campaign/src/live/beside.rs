@@ -170,6 +170,7 @@ mod tests {
             finished: Some(1),
             reply: None,
             injected: None,
+            body: None,
         };
         let execution = Execution {
             faultload: Faultload::none(),

@@ -233,6 +233,7 @@ mod tests {
                 finished,
                 reply: None,
                 injected: None,
+                body: None,
             };
         let execution = Execution {
             faultload: Faultload::none(),

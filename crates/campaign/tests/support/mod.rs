@@ -88,6 +88,7 @@ pub(crate) fn execution(i: u64, calls: u32) -> Observed {
         finished: Some(2 * calls + 1),
         reply: Some(Reply::Status(200 + (i % 300) as u16)),
         injected: None,
+        body: None,
     }];
     list.extend((1..calls).map(|n| Call {
         point: point(n),
@@ -96,6 +97,7 @@ pub(crate) fn execution(i: u64, calls: u32) -> Observed {
         finished: (n % 4 != 3).then_some(2 * n + 1),
         reply: (n % 4 != 3).then_some(Reply::TimedOut),
         injected: (n == 1).then(|| fault.clone()),
+        body: None,
     }));
     let details = (0..calls).map(|n| Detail {
         arrived: Duration::from_nanos(i * 1000 + u64::from(n)),

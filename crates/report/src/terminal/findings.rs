@@ -276,6 +276,7 @@ mod tests {
         let point: Point = point.parse().unwrap();
         Call {
             injected: fault.map(|mode| Fault::at(point.clone(), mode.parse().unwrap())),
+            body: None,
             point,
             parent: parent.map(CallId),
             arrived: 0,

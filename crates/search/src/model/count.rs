@@ -13,8 +13,9 @@ use num_traits::CheckedSub;
 use crate::catalogue::{Catalogue, PointId};
 use crate::policy::Policy;
 
+use super::bodies::BodyClass;
 use super::decisions::{Decisions, NodeId};
-use super::observation::Label;
+use super::observation::{Answer, Label};
 use super::{Effect, Model};
 
 /// The points of a catalogue, as certificates count them.
@@ -149,6 +150,7 @@ impl Counter<'_> {
                     Some(Effect::Varies) => return None,
                     None => Label {
                         reply: Some(self.catalogue.mode(*mode).reply()?),
+                        body: BodyClass::BASE,
                         altered: None,
                     },
                 };
@@ -173,19 +175,15 @@ impl Counter<'_> {
             decisions,
             Decisions::ROOT,
             &mut Vec::new(),
-            &mut |reply, path| {
+            &mut |answer, path| {
                 // Schedules may lead to one leaf by several orders of its calls.
                 let mut calls = path.to_vec();
                 calls.sort_unstable_by_key(|(call, _)| *call);
                 let calls: Vec<(PointId, Label)> =
                     calls.into_iter().map(|(call, _)| call).collect();
                 if leaves.insert(calls) {
-                    let label = Label {
-                        reply,
-                        altered: None,
-                    };
                     let product: BigUint = path.iter().map(|(_, ways)| ways).product();
-                    *ways.entry(label).or_default() += product;
+                    *ways.entry(answer.untouched()).or_default() += product;
                 }
             },
         )?;
@@ -198,7 +196,7 @@ impl Counter<'_> {
         decisions: &Decisions,
         node: NodeId,
         path: &mut Vec<((PointId, Label), BigUint)>,
-        each: &mut dyn FnMut(Option<murphy_model::Reply>, &[((PointId, Label), BigUint)]),
+        each: &mut dyn FnMut(Answer, &[((PointId, Label), BigUint)]),
     ) -> Option<()> {
         let node = decisions.node(node);
         if let Some(leaf) = node.leaf {

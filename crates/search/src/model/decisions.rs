@@ -10,14 +10,13 @@
 //! replies on them; one that some branches lack is excluded; a leaf with a
 //! failed answer is a propagated failure.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-
-use murphy_model::Reply;
 
 use crate::catalogue::{FaultKey, FaultSet, PointId};
 
-use super::observation::{Label, Observation};
+use super::bodies::BodyClass;
+use super::observation::{Answer, Label, Observation};
 use super::order::{CallOrder, Item, OrderNews, Replies};
 
 /// One call on a path, with what came of it.
@@ -37,7 +36,7 @@ pub(crate) struct Pace {
 pub(crate) struct Path {
     pub(crate) paces: Vec<Pace>,
     /// The answer; `None` where a fault hid it.
-    answer: Option<Option<Reply>>,
+    answer: Option<Answer>,
     /// The faults that struck before the service's first call.
     before: FaultSet,
     /// All its replies, where their order is in question.
@@ -53,7 +52,7 @@ impl Path {
                 let call = &observation.calls[index];
                 (&call.children, call.answer)
             }
-            None => (&observation.entries, Some(None)),
+            None => (&observation.entries, Some(Answer::default())),
         };
         let pace = |index: &usize| {
             let call = &observation.calls[*index];
@@ -113,12 +112,38 @@ impl Path {
     /// Everything about the path but the execution that showed it.
     fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        self.answer.hash(&mut hasher);
+        (self.answer, self.circumstances()).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// The calls with their replies and how those came about.
+    fn circumstances(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
         let key = |pace: &Pace| (pace.child, pace.label, pace.story);
         let mut calls: Vec<_> = self.paces.iter().map(key).collect();
         calls.sort_unstable();
         calls.hash(&mut hasher);
         hasher.finish()
+    }
+
+    /// The circumstances and the status of the answer, with the answer itself:
+    /// what must be equal for its body to be equal.
+    fn cause_of_answer(&self) -> Option<(u64, Answer)> {
+        let answer = self.answer?;
+        let mut hasher = DefaultHasher::new();
+        (answer.reply, self.circumstances()).hash(&mut hasher);
+        Some((hasher.finish(), answer))
+    }
+
+    /// Leaves the bodies of these calls' answers out, and of its own answer.
+    fn forget_bodies(&mut self, own: bool, of: &dyn Fn(PointId) -> bool) {
+        if let (true, Some(answer)) = (own, &mut self.answer) {
+            answer.body = BodyClass::BASE;
+        }
+        for pace in self.paces.iter_mut().filter(|pace| of(pace.child)) {
+            pace.label = pace.label.without_body();
+            pace.item.label = pace.label;
+        }
     }
 }
 
@@ -159,7 +184,7 @@ pub(crate) struct Choice {
 /// The end of a path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Leaf {
-    pub(crate) answer: Option<Option<Reply>>,
+    pub(crate) answer: Option<Answer>,
     pub(crate) execution: usize,
 }
 
@@ -190,6 +215,9 @@ pub(crate) struct Decisions {
     nodes: Vec<Node>,
     paths: Vec<Path>,
     fingerprints: HashSet<u64>,
+    /// The body of the answer by what brought it about, and an execution that
+    /// showed it.
+    bodies: HashMap<u64, (BodyClass, usize)>,
     /// Whether two calls were seen to come next at some node.
     alternatives: bool,
     /// Whether equal replies with different stories are told apart.
@@ -204,6 +232,7 @@ impl Default for Decisions {
             nodes: vec![Node::default()],
             paths: Vec::new(),
             fingerprints: HashSet::new(),
+            bodies: HashMap::new(),
             alternatives: false,
             precise: false,
             disputed: false,
@@ -249,6 +278,7 @@ impl Decisions {
         if !self.fingerprints.insert(path.fingerprint()) && !self.disputed {
             return (Fit::Agrees, Vec::new());
         }
+        self.note_body(&path);
         path.replies = order.replies(&path.items());
         let fit = self.fit(&path);
         let rebuilt = matches!(fit, Fit::Unexplained { .. });
@@ -260,6 +290,43 @@ impl Decisions {
         let all = 0..self.paths.last().map_or(0, |path| path.paces.len());
         // After a rebuild every branch may be open again.
         (fit, if rebuilt { all.collect() } else { fresh })
+    }
+
+    fn note_body(&mut self, path: &Path) {
+        if let Some((cause, answer)) = path.cause_of_answer() {
+            let body = (answer.body, path.execution);
+            self.bodies.entry(cause).or_insert(body);
+        }
+    }
+
+    /// An earlier execution in which the very same circumstances brought about
+    /// another body: it varies by itself.
+    pub(crate) fn other_body(&self, path: &Path) -> Option<usize> {
+        let (cause, answer) = path.cause_of_answer()?;
+        let (body, execution) = self.bodies.get(&cause)?;
+        (*body != answer.body).then_some(*execution)
+    }
+
+    /// Leaves the bodies of these calls' answers out of everything that is
+    /// known, and those of the service's own answers if they are meant too.
+    pub(crate) fn forget_bodies(
+        &mut self,
+        own: bool,
+        of: &dyn Fn(PointId) -> bool,
+        order: &mut CallOrder,
+    ) {
+        let mut paths = std::mem::take(&mut self.paths);
+        self.bodies.clear();
+        self.fingerprints.clear();
+        for path in &mut paths {
+            path.forget_bodies(own, of);
+            self.note_body(path);
+            self.fingerprints.insert(path.fingerprint());
+        }
+        self.paths = paths;
+        order.start_over();
+        self.reorder(order, &OrderNews::Concurrent);
+        self.rebuild(self.precise);
     }
 
     /// Compares a path with what is known, telling replies apart more finely

@@ -4,20 +4,23 @@
 //! behaviours from them. It knows what was seen and what that implies, never
 //! what to try: that is the strategy's business.
 
+pub(crate) mod bodies;
 pub(crate) mod count;
 pub(crate) mod decisions;
 pub(crate) mod observation;
 pub(crate) mod order;
 pub(crate) mod predict;
+pub(crate) mod verdicts;
 
 use std::collections::{HashMap, HashSet};
 
-use murphy_model::{Execution, Flag, Reply};
+use murphy_model::{Execution, Flag, Place};
 
 use crate::catalogue::{Catalogue, FaultSet, ModeId, PointId};
 use crate::options::Options;
+use bodies::Bodies;
 use decisions::{Decisions, Fit, Path};
-use observation::{Label, Observation, Orders, Seen};
+use observation::{Answer, Label, Observation, Orders};
 use order::{CallOrder, OrderNews};
 
 /// What was learnt of the system.
@@ -36,8 +39,10 @@ pub(crate) struct Model {
     /// What a caller saw when a fault struck: by point, mode and the callee's
     /// own answer (`None` where it did not run).
     /// Where it differed between calls, nothing is known.
-    effects: HashMap<(PointId, ModeId, Option<Option<Reply>>), Effect>,
+    effects: HashMap<(PointId, ModeId, Option<Answer>), Effect>,
     organic: HashMap<PointId, OwnReplies>,
+    /// The bodies of answers.
+    pub(crate) bodies: Bodies,
     /// What speaks against the assumptions.
     pub(crate) flags: Vec<Flag>,
     /// Whether some service contradicted itself.
@@ -50,6 +55,19 @@ struct OwnReplies {
     replies: Vec<OwnReply>,
     labels: HashSet<Label>,
     stories: HashSet<(Label, u64)>,
+}
+
+impl OwnReplies {
+    /// Leaves bodies out; replies that differ in nothing else become one.
+    fn forget_bodies(&mut self) {
+        let stories = std::mem::take(&mut self.stories);
+        let without = |(label, story): (Label, u64)| (label.without_body(), story);
+        self.stories = stories.into_iter().map(without).collect();
+        self.labels = self.stories.iter().map(|(label, _)| *label).collect();
+        for reply in &mut self.replies {
+            reply.label = reply.label.without_body();
+        }
+    }
 }
 
 /// A reply with a story of its own.
@@ -113,12 +131,7 @@ impl Model {
 
     /// What a caller was seen to get when this fault struck, given the
     /// callee's own answer; where that was hidden, any answer.
-    fn effect(
-        &self,
-        point: PointId,
-        mode: ModeId,
-        answer: Option<Option<Reply>>,
-    ) -> Option<Effect> {
+    fn effect(&self, point: PointId, mode: ModeId, answer: Option<Answer>) -> Option<Effect> {
         let exact = self.effects.get(&(point, mode, answer));
         exact
             .or_else(|| self.effects.get(&(point, mode, None)))
@@ -133,8 +146,34 @@ impl Model {
         catalogue: &mut Catalogue,
         options: &Options,
     ) -> (Observation, News) {
+        let (mut seen, mut reordered) = self.observe(execution, catalogue, options);
+        let mut forgotten = Vec::new();
+        while let Some((at, earlier)) = self.varying_body(&seen, number) {
+            forgotten.extend(self.ignore_bodies(at, earlier, number, catalogue));
+            let (anew, more) = self.observe(execution, catalogue, options);
+            seen = anew;
+            reordered.extend(more);
+        }
+        let mut news = self.learn_seen(&seen, number, catalogue);
+        reordered.extend(self.found_concurrent(&seen));
+        news.doubt |= !forgotten.is_empty();
+        news.rebuilt.extend(forgotten);
+        news.rebuilt.extend(&reordered);
+        news.reordered = !reordered.is_empty();
+        (seen, news)
+    }
+
+    /// An execution as the model sees it now, and the callers whose calls
+    /// turned out to come in another order.
+    fn observe(
+        &mut self,
+        execution: &Execution,
+        catalogue: &mut Catalogue,
+        options: &Options,
+    ) -> (Observation, Vec<Option<PointId>>) {
+        let (orders, bodies) = (&mut self.orders, &mut self.bodies);
         let (mut seen, order_news) =
-            Observation::new(execution, catalogue, options, &mut self.orders);
+            Observation::new(execution, catalogue, options, orders, bodies);
         let mut reordered = Vec::new();
         for (caller, news) in &order_news {
             if self.reorder(*caller, news) {
@@ -143,13 +182,76 @@ impl Model {
         }
         if !order_news.is_empty() {
             // What earlier executions say about the order was not known yet.
-            (seen, _) = Observation::new(execution, catalogue, options, &mut self.orders);
+            let (orders, bodies) = (&mut self.orders, &mut self.bodies);
+            (seen, _) = Observation::new(execution, catalogue, options, orders, bodies);
         }
-        let mut news = self.learn_seen(&seen, number, catalogue);
-        reordered.extend(self.found_concurrent(&seen));
-        news.rebuilt.extend(&reordered);
-        news.reordered = !reordered.is_empty();
-        (seen, news)
+        (seen, reordered)
+    }
+
+    /// A call whose answer has another body than it had under the very same
+    /// circumstances, and an execution that showed the other.
+    fn varying_body(&self, seen: &Observation, number: usize) -> Option<(PointId, usize)> {
+        seen.once().find_map(|index| {
+            let point = seen.calls[index].point;
+            let known = self.services.get(&point)?;
+            let earlier = known.other_body(&Path::of(seen, Some(index), number))?;
+            Some((point, earlier))
+        })
+    }
+
+    /// Compares the answers of an interface by their status alone from now on:
+    /// their bodies vary by themselves. Returns the callers whose branches may
+    /// be open again.
+    fn ignore_bodies(
+        &mut self,
+        at: PointId,
+        earlier: usize,
+        number: usize,
+        catalogue: &Catalogue,
+    ) -> Vec<Option<PointId>> {
+        let place = Place::of(catalogue.point(at));
+        let of = |point: PointId| Place::of(catalogue.point(point)) == place;
+        let mut callers = Vec::new();
+        let scenario = std::iter::once((None, &mut self.scenario));
+        let services = self.services.iter_mut().map(|(at, it)| (Some(*at), it));
+        for (caller, decisions) in scenario.chain(services) {
+            let own = caller.is_some_and(of);
+            if own || decisions.choices().any(|choice| of(choice.child)) {
+                let order = self.orders.entry(caller).or_default();
+                decisions.forget_bodies(own, &of, order);
+                callers.push(caller);
+            }
+        }
+        callers.sort();
+        self.forget_bodies_of_effects(&of);
+        for (_, own) in self.organic.iter_mut().filter(|(point, _)| of(**point)) {
+            own.forget_bodies();
+        }
+        self.flags.push(Flag::BodyVaries {
+            at: catalogue.point(at).clone(),
+            first: earlier,
+            second: number,
+        });
+        self.bodies.ignore(place);
+        callers
+    }
+
+    fn forget_bodies_of_effects(&mut self, of: &dyn Fn(PointId) -> bool) {
+        for ((point, mode, answer), effect) in std::mem::take(&mut self.effects) {
+            let forget = of(point);
+            let answer = answer.map(|answer| match forget {
+                true => answer.untouched().without_body().answer(),
+                false => answer,
+            });
+            let effect = match effect {
+                Effect::Always(label) if forget => Effect::Always(label.without_body()),
+                effect => effect,
+            };
+            let known = self.effects.entry((point, mode, answer)).or_insert(effect);
+            if *known != effect {
+                *known = Effect::Varies;
+            }
+        }
     }
 
     fn decisions_mut(&mut self, caller: Option<PointId>) -> Option<&mut Decisions> {
@@ -204,9 +306,7 @@ impl Model {
             replies: self.note_replies(seen),
             ..News::default()
         };
-        let once = |call: &Seen| call.ran && (!call.twice || call.children.is_empty());
-        let ran = (0..seen.calls.len()).filter(|i| once(&seen.calls[*i]));
-        for caller in std::iter::once(None).chain(ran.map(Some)) {
+        for caller in std::iter::once(None).chain(seen.once().map(Some)) {
             self.learn_path(seen, caller, number, catalogue, &mut news);
         }
         news

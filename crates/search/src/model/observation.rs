@@ -11,16 +11,58 @@ use murphy_model::{Call, CallId, Execution, Outcome, Reply, Trace};
 use crate::catalogue::{Catalogue, FaultKey, FaultSet, ModeId, PointId};
 use crate::options::Options;
 
+use super::bodies::{Bodies, BodyClass};
 use super::order::{CallOrder, Item, OrderNews};
+use super::predict::effect;
+
+/// What a callee answered, as far as callers can tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Answer {
+    /// The reply; `None` if none came while anyone watched.
+    pub(crate) reply: Option<Reply>,
+    /// What its body was like.
+    pub(crate) body: BodyClass,
+}
+
+impl Answer {
+    /// As the caller sees it, if no fault has a part in it.
+    pub(crate) fn untouched(self) -> Label {
+        Label {
+            reply: self.reply,
+            body: self.body,
+            altered: None,
+        }
+    }
+}
 
 /// What a caller saw of a call, as far as it can matter to what it does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Label {
     /// The reply; `None` if none came while anyone watched.
     pub(crate) reply: Option<Reply>,
+    /// What its body was like.
+    pub(crate) body: BodyClass,
     /// The fault that struck without keeping the callee from running: what it
     /// does beyond the reply (lateness, a lost effect) is part of what happened.
     pub(crate) altered: Option<ModeId>,
+}
+
+impl Label {
+    /// The same reply with its body left out.
+    pub(crate) fn without_body(self) -> Self {
+        Label {
+            body: BodyClass::BASE,
+            ..self
+        }
+    }
+
+    /// The reply and its body.
+    pub(crate) fn answer(self) -> Answer {
+        Answer {
+            reply: self.reply,
+            body: self.body,
+        }
+    }
 }
 
 /// A call of the execution, in canonical order (callers before their calls).
@@ -34,7 +76,7 @@ pub(crate) struct Seen {
     pub(crate) item: Item,
     pub(crate) injected: Option<FaultKey>,
     /// What the callee answered on its own account, where that was visible.
-    pub(crate) answer: Option<Option<Reply>>,
+    pub(crate) answer: Option<Answer>,
     /// Everything that happened at and below the call: tells apart answers of
     /// equal status that came about differently.
     pub(crate) story: u64,
@@ -66,18 +108,19 @@ impl Observation {
         catalogue: &mut Catalogue,
         options: &Options,
         orders: &mut Orders,
+        bodies: &mut Bodies,
     ) -> (Self, Vec<(Option<PointId>, OrderNews)>) {
         let trace = &execution.trace;
-        let items: Vec<Item> = trace
-            .calls()
-            .iter()
-            .map(|call| Item {
-                point: catalogue.number(&call.point, call.parent.is_none(), options),
-                label: label(call, catalogue),
+        let mut item = |call: &Call| {
+            let point = catalogue.number(&call.point, call.parent.is_none(), options);
+            Item {
+                point,
+                label: label(call, bodies.learn(point, call, options.replies), catalogue),
                 arrived: call.arrived,
                 finished: call.finished,
-            })
-            .collect();
+            }
+        };
+        let items: Vec<Item> = trace.calls().iter().map(&mut item).collect();
         let mut children: Vec<Vec<CallId>> = vec![Vec::new(); items.len()];
         let mut entries = Vec::new();
         for id in trace.ids() {
@@ -104,6 +147,19 @@ impl Observation {
             struck,
         };
         (observation, reordered)
+    }
+
+    /// The calls whose service ran, once: of one that was asked twice it is
+    /// not known which of its calls belong to which time.
+    pub(crate) fn once(&self) -> impl Iterator<Item = usize> + '_ {
+        let once = |call: &Seen| call.ran && (!call.twice || call.children.is_empty());
+        (0..self.calls.len()).filter(move |index| once(&self.calls[*index]))
+    }
+
+    /// The scenario's own requests and the replies to them.
+    pub(crate) fn scenario_replies(&self) -> u64 {
+        let own = self.entries.iter().map(|index| &self.calls[*index]);
+        effect(own.map(|call| (call.point, call.label)))
     }
 
     /// Where in canonical order the last fault struck for the first time.
@@ -154,10 +210,11 @@ impl Observation {
 /// What is known of the order of calls, by caller (`None`: the scenario).
 pub(crate) type Orders = HashMap<Option<PointId>, CallOrder>;
 
-fn label(call: &Call, catalogue: &mut Catalogue) -> Label {
+fn label(call: &Call, body: BodyClass, catalogue: &mut Catalogue) -> Label {
     let lets_run = call.mode().filter(|mode| !mode.is_blocking());
     Label {
         reply: call.reply,
+        body,
         altered: lets_run.map(|mode| catalogue.mode_number(mode)),
     }
 }
@@ -212,7 +269,7 @@ impl Builder<'_> {
             label: item.label,
             item,
             injected,
-            answer: (!hidden).then_some(call.reply),
+            answer: (!hidden).then_some(item.label.answer()),
             story: 0,
             children: Vec::new(),
             end: index + 1,
@@ -230,7 +287,9 @@ impl Builder<'_> {
     fn story(&self, index: usize, children: &[usize]) -> u64 {
         let mut hasher = DefaultHasher::new();
         let seen = &self.calls[index];
-        (seen.label, seen.injected.is_some()).hash(&mut hasher);
+        // By what struck, not by what bodies look like: those follow from it,
+        // and may turn out to be noise.
+        (seen.label.without_body(), seen.injected.is_some()).hash(&mut hasher);
         // In the order of points: what is known of the order of calls may
         // change, what happened does not.
         let mut stories: Vec<(PointId, u64)> = children

@@ -82,6 +82,15 @@ impl CallOrder {
         self.concurrent = true;
     }
 
+    /// Forgets everything but whether calls are made side by side: replies
+    /// are known by other labels now.
+    pub(crate) fn start_over(&mut self) {
+        *self = CallOrder {
+            concurrent: self.concurrent,
+            ..CallOrder::default()
+        };
+    }
+
     /// Takes in the calls of one execution, in order of arrival.
     pub(crate) fn learn(&mut self, calls: &[Item]) -> OrderNews {
         if !self.concurrent && one_by_one(calls) {

@@ -7,12 +7,13 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use murphy_model::{Outcome, Reply};
+use murphy_model::Outcome;
 
 use crate::catalogue::{Catalogue, FaultKey, FaultSet, PointId};
 
+use super::bodies::BodyClass;
 use super::decisions::{Decisions, NodeId};
-use super::observation::Label;
+use super::observation::{Answer, Label};
 use super::{Effect, Model};
 
 /// A call that would be made.
@@ -57,6 +58,12 @@ impl Prediction {
     pub(crate) fn effect_without(&self, point: PointId) -> u64 {
         let others = self.calls.iter().filter(|call| call.point != point);
         effect(others.map(|call| (call.point, call.label)))
+    }
+
+    /// The scenario's own requests and the replies to them.
+    pub(crate) fn scenario_replies(&self) -> u64 {
+        let own = self.calls.iter().filter(|call| call.caller.is_none());
+        effect(own.map(|call| (call.point, call.label)))
     }
 }
 
@@ -108,7 +115,7 @@ pub(crate) fn predict(
 #[derive(Clone, Debug)]
 struct Walk {
     children: Vec<PointId>,
-    answer: Option<Option<Reply>>,
+    answer: Option<Answer>,
     execution: usize,
     propagated: Vec<(PointId, usize)>,
 }
@@ -216,11 +223,8 @@ impl Predictor<'_> {
     fn call_anew(&mut self, point: PointId) -> Result<Known, Unknown> {
         let Some(fault) = self.catalogue.strike(self.faults, point) else {
             let walk = self.walk(Some(point))?;
-            let reply = walk.answer.ok_or(Unknown::Service { at: point })?;
-            let label = Label {
-                reply,
-                altered: None,
-            };
+            let answer = walk.answer.ok_or(Unknown::Service { at: point })?;
+            let label = answer.untouched();
             return Ok(Known {
                 story: story(label, false, &walk.children, &self.known),
                 label,
@@ -244,6 +248,7 @@ impl Predictor<'_> {
         let altered = (!mode.is_blocking()).then_some(fault.mode);
         let from_mode = mode.reply().map(|reply| Label {
             reply: Some(reply),
+            body: BodyClass::BASE,
             altered,
         });
         let label = match self.model.effect(point, fault.mode, answer) {
@@ -294,7 +299,7 @@ fn story(
     known: &HashMap<PointId, Result<Known, Unknown>>,
 ) -> u64 {
     let mut hasher = DefaultHasher::new();
-    (label, injected).hash(&mut hasher);
+    (label.without_body(), injected).hash(&mut hasher);
     let of = |child: &PointId| match known.get(child) {
         Some(Ok(known)) => Some((*child, known.story)),
         _ => None,

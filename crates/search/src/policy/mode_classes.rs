@@ -3,8 +3,8 @@
 //!
 //! Whether two modes act alike is read off the executions in which the point
 //! was first made to fail, each alone (or with no more than what makes the
-//! point appear): same calls, same replies everywhere else. Not sound in
-//! general: two modes may differ only together with another fault.
+//! point appear): same calls, same replies everywhere else, same verdict. Not
+//! sound in general: two modes may differ only together with another fault.
 
 use std::collections::HashMap;
 
@@ -18,12 +18,16 @@ pub(crate) const ASSUMPTION: &str =
 /// that differ in their predecessors only share their classes.
 #[derive(Debug, Default)]
 pub(crate) struct ModeClasses {
-    effects: HashMap<(PointId, bool), Vec<(ModeId, u64)>>,
+    effects: HashMap<(PointId, bool), Vec<(ModeId, Effect)>>,
 }
+
+/// What a fault did: all other calls with their replies, and whether the
+/// scenario failed.
+pub(crate) type Effect = (u64, bool);
 
 impl ModeClasses {
     /// Notes what a fault did where its point was first made to fail.
-    pub(crate) fn note(&mut self, fault: FaultKey, effect: u64, catalogue: &Catalogue) {
+    pub(crate) fn note(&mut self, fault: FaultKey, effect: Effect, catalogue: &Catalogue) {
         let place = catalogue.entry(fault.point).place;
         let effects = self.effects.entry((place, fault.every)).or_default();
         if !effects.iter().any(|(mode, _)| *mode == fault.mode) {

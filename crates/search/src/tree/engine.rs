@@ -11,9 +11,10 @@ use murphy_model::{Certificate, Execution, Flag, Incomplete, Outcome, Skips, Ver
 use crate::catalogue::{Catalogue, FaultKey, FaultSet, ModeId, PointId};
 use crate::model::observation::Observation;
 use crate::model::predict::{Prediction, effect, predict};
+use crate::model::verdicts::{Expectation, Verdicts};
 use crate::model::{Model, count};
 use crate::options::{Options, Order, Reduction};
-use crate::policy::mode_classes::ModeClasses;
+use crate::policy::mode_classes::{Effect, ModeClasses};
 use crate::policy::retry::Retries;
 use crate::policy::{Policy, bound, downstream, filter, propagation, reachability};
 
@@ -78,6 +79,7 @@ pub(crate) struct Engine {
     pub(crate) options: Options,
     pub(crate) catalogue: Catalogue,
     pub(crate) model: Model,
+    verdicts: Verdicts,
     pub(crate) classes: ModeClasses,
     pub(crate) retries: Retries,
     frontier: Frontier,
@@ -109,6 +111,7 @@ impl Engine {
             options,
             catalogue: Catalogue::default(),
             model: Model::default(),
+            verdicts: Verdicts::default(),
             classes: ModeClasses::default(),
             retries: Retries::default(),
             frontier,
@@ -158,8 +161,9 @@ impl Engine {
         *self.pruned.entry(policy).or_default() += 1;
         // What a mode does at a point may be known without running it.
         if let (Some(point), Skip::Redundant(_, prediction)) = (candidate.defines, &skip) {
+            let verdict = self.expected_verdict(prediction, &[&candidate.faults]);
             let effect = prediction.effect_without(point);
-            self.note_class(candidate, point, effect);
+            self.note_class(candidate, point, (effect, verdict == Expectation::Fails));
         }
         if matches!(skip, Skip::Redundant(..) | Skip::Idle(..)) {
             self.set_aside.push((candidate.clone(), policy));
@@ -180,7 +184,7 @@ impl Engine {
         self.frontier.extend(candidates.collect());
     }
 
-    fn note_class(&mut self, candidate: &Candidate, point: PointId, effect: u64) {
+    fn note_class(&mut self, candidate: &Candidate, point: PointId, effect: Effect) {
         let defining = candidate
             .faults
             .keys()
@@ -261,6 +265,9 @@ impl Engine {
         let (seen, news) =
             self.model
                 .learn(execution, self.explored, &mut self.catalogue, &self.options);
+        let failed = execution.verdict.is_failure();
+        self.verdicts
+            .learn(seen.scenario_replies(), &seen.struck, failed);
         self.struck_in_full += usize::from(seen.struck == candidate.faults);
         self.numbers
             .entry(candidate.faults.clone())
@@ -268,7 +275,7 @@ impl Engine {
         if let Some(point) = candidate.defines {
             let others = seen.calls.iter().filter(|call| call.point != point);
             let effect = effect(others.map(|call| (call.point, call.label)));
-            self.note_class(candidate, point, effect);
+            self.note_class(candidate, point, (effect, failed));
         }
         let persistent = match self.options.reduces(Reduction::Retry) {
             true => self
@@ -285,6 +292,17 @@ impl Engine {
         if news.doubt {
             self.reconsider();
         }
+    }
+
+    /// What verdict a predicted execution under these faults is to have, each
+    /// way they can be written.
+    pub(crate) fn expected_verdict(
+        &self,
+        prediction: &Prediction,
+        faults: &[&FaultSet],
+    ) -> Expectation {
+        let replies = prediction.scenario_replies();
+        self.verdicts.expected(replies, faults)
     }
 
     fn grow(&mut self, grow: impl FnOnce(&mut Growth)) -> Vec<Candidate> {
@@ -319,6 +337,7 @@ impl Engine {
                 &mut self.catalogue,
                 &self.options,
                 &mut self.model.orders,
+                &mut self.model.bodies,
             );
             grown.extend(self.grow(|growth| growth.all_combinations(&seen)));
             self.executions.push(earlier);
