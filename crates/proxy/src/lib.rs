@@ -12,9 +12,11 @@
 //! registry; why is for nobody here to know.
 
 mod awake;
+mod body_copy;
 mod call;
 mod caller;
 pub mod carriers;
+mod coding;
 mod connect;
 mod door;
 mod exchange;

@@ -7,6 +7,8 @@ use murphy_model::Reply;
 use murphy_registry::{CallKey, Control, Decision, Ending, Organic, Soon};
 use tokio::time::Instant;
 
+use crate::body_copy::BodyCopy;
+use crate::coding::Coding;
 use crate::exchange::Failure;
 use crate::grpc;
 
@@ -18,6 +20,8 @@ pub(crate) struct Watch<'a> {
     grpc: bool,
     landed: bool,
     finished: bool,
+    /// What was copied of the body, where the answer is the callee's own.
+    body: Option<BodyCopy>,
 }
 
 impl<'a> Watch<'a> {
@@ -31,6 +35,7 @@ impl<'a> Watch<'a> {
             grpc,
             landed: false,
             finished: false,
+            body: None,
         }
     }
 
@@ -42,6 +47,20 @@ impl<'a> Watch<'a> {
     /// The fault meant for this call took effect.
     pub(crate) fn landed(&mut self) {
         self.landed = true;
+    }
+
+    /// The callee's own answer begins, and is passed on unchanged: from now on
+    /// its body is copied as it passes. Errors are told apart by their status
+    /// alone, so that of theirs nothing is copied.
+    pub(crate) fn copy_body(&mut self, status: u16, coding: Coding) {
+        if (200..300).contains(&status) {
+            self.body = Some(BodyCopy::new(coding, self.grpc));
+        }
+    }
+
+    /// Where the body is copied to, if it is.
+    pub(crate) fn body_copy(&mut self) -> Option<&mut BodyCopy> {
+        self.body.as_mut()
     }
 
     /// An answer came: its status and, from headers or trailers, its gRPC
@@ -82,12 +101,14 @@ impl<'a> Watch<'a> {
         if std::mem::replace(&mut self.finished, true) {
             return Soon::Now(());
         }
+        let body = self.body.take().filter(|_| reply.is_ok());
         let ending = Ending {
             reply,
             organic,
             landed: self.landed,
             gave_up,
             took: self.arrived.elapsed(),
+            body: body.map(|body| body.finish(!gave_up)),
         };
         self.control.finish(self.key, ending)
     }

@@ -49,7 +49,7 @@ impl Control for Remote {
         let registry = self.registry.clone();
         Soon::Later(Box::pin(async move {
             tokio::time::sleep(ROUND_TRIP).await;
-            registry.finish(key, ending).get().await;
+            registry.finish(key, ending.clone()).get().await;
             registry.finish(key, ending).get().await;
         }))
     }

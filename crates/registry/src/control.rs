@@ -250,7 +250,7 @@ pub struct Decision {
 }
 
 /// What came of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ending {
     /// What the caller saw.
     pub reply: Reply,
@@ -263,6 +263,20 @@ pub struct Ending {
     pub gave_up: bool,
     /// The time from the arrival to now, by the proxy's clock.
     pub took: Duration,
+    /// The body of the answer, where it is the callee's own and a success:
+    /// 2xx, or gRPC OK. `None` where a fault replaced or changed the answer,
+    /// or the answer cannot have a body (204, or a HEAD request).
+    pub body: Option<AnswerBody>,
+}
+
+/// The body of an answer, as far as it was looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnswerBody {
+    /// Decoded where it came as gzip or deflate, otherwise as it came. Of a
+    /// gRPC answer: its first message.
+    pub bytes: Bytes,
+    /// Whether there was more than this.
+    pub cut: bool,
 }
 
 /// The execution of a call is not known, or not any more.

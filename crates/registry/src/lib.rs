@@ -20,8 +20,8 @@ mod registry;
 mod seen;
 
 pub use control::{
-    Arrival, CallKey, CallName, Claim, Clue, Control, Decision, Ending, ExecutionId, Origin,
-    Parent, Soon, SpanId, Spans, TraceKey, Unknown, WorkerId,
+    AnswerBody, Arrival, CallKey, CallName, Claim, Clue, Control, Decision, Ending, ExecutionId,
+    Origin, Parent, Soon, SpanId, Spans, TraceKey, Unknown, WorkerId,
 };
 pub use murphy_model::{Detail, Link, Organic};
 pub use places::Places;

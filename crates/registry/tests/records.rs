@@ -81,7 +81,7 @@ async fn planned_faults_that_took_no_effect_are_not_exercised() {
         landed: false,
         ..ending(204)
     };
-    run.end(run.call(entry, "b").key, nothing_to_spoil);
+    run.end(run.call(entry, "b").key, nothing_to_spoil.clone());
     // Every attempt is meant; that one landed is enough.
     run.end(run.call(entry, "d").key, nothing_to_spoil);
     run.finish(run.call(entry, "d"), 500);

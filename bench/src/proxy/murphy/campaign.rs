@@ -90,6 +90,7 @@ impl Campaign {
             landed: true,
             gave_up: false,
             took: Duration::from_micros(100),
+            body: None,
         };
         now(self.registry.finish(key, ending));
     }

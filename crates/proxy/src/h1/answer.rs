@@ -11,6 +11,7 @@ use httparse::{Header, ParserConfig, Status};
 
 use super::framing::{BadFraming, Fields, Framing, is_bodiless};
 use super::head::LINES_LIMIT;
+use crate::coding::Coding;
 
 /// What came is no answer of HTTP/1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,35 +44,60 @@ pub(super) struct AnswerHead {
     pub(super) switches: bool,
     /// The gRPC status, if it stands here.
     pub(super) grpc_status: Option<Bytes>,
+    /// How the body is compressed.
+    pub(super) content_coding: Coding,
+    /// How gRPC messages in it are compressed that say that they are.
+    pub(super) grpc_coding: Coding,
+}
+
+/// What the header lines of an answer say.
+#[derive(Default)]
+struct Lines {
+    fields: Fields,
+    grpc_status: Option<Bytes>,
+    content_coding: Option<Coding>,
+    grpc_coding: Coding,
+}
+
+impl Lines {
+    /// Two lines make a list, of which nothing is decoded.
+    fn content_coding(&mut self, value: &[u8]) {
+        self.content_coding = Some(match self.content_coding {
+            None => Coding::named(value),
+            Some(_) => Coding::Plain,
+        });
+    }
 }
 
 impl AnswerHead {
     /// Reads the head at the front of `bytes`, an answer to `method`. `None`
     /// if more of it is to come.
     pub(super) fn read(bytes: &[u8], method: &str) -> Result<Option<AnswerHead>, NotHttp> {
-        let mut lines = [const { MaybeUninit::uninit() }; LINES_LIMIT];
+        let mut headers = [const { MaybeUninit::uninit() }; LINES_LIMIT];
         let mut response = httparse::Response::new(&mut []);
         let parsed =
-            parser().parse_response_with_uninit_headers(&mut response, bytes, &mut lines)?;
+            parser().parse_response_with_uninit_headers(&mut response, bytes, &mut headers)?;
         let (Status::Complete(len), Some(status)) = (parsed, response.code) else {
             return Ok(None);
         };
         if status < 100 {
             return Err(NotHttp);
         }
-        let (fields, grpc_status) = understand(response.headers);
+        let lines = understand(response.headers);
         let switches = status == 101 || (method == "CONNECT" && (200..300).contains(&status));
         let framing = match switches || is_bodiless(status, method == "HEAD") {
             true => Framing::None,
-            false => fields.of_answer()?,
+            false => lines.fields.of_answer()?,
         };
         Ok(Some(AnswerHead {
             len,
             status,
             framing,
-            persists: fields.persists(response.version.unwrap_or(1)),
+            persists: lines.fields.persists(response.version.unwrap_or(1)),
             switches,
-            grpc_status,
+            grpc_status: lines.grpc_status,
+            content_coding: lines.content_coding.unwrap_or_default(),
+            grpc_coding: lines.grpc_coding,
         }))
     }
 
@@ -91,21 +117,24 @@ fn parser() -> ParserConfig {
     parser
 }
 
-fn understand(headers: &[Header<'_>]) -> (Fields, Option<Bytes>) {
-    let mut fields = Fields::default();
-    let mut grpc_status = None;
+fn understand(headers: &[Header<'_>]) -> Lines {
+    let mut lines = Lines::default();
     for header in headers {
         let named = |name: &str| header.name.eq_ignore_ascii_case(name);
         // Most lines are told apart by their length.
         match header.name.len() {
-            10 if named("connection") => fields.connection(header.value),
-            11 if named("grpc-status") => grpc_status = Some(Bytes::copy_from_slice(header.value)),
-            14 if named("content-length") => fields.content_length(header.value),
-            17 if named("transfer-encoding") => fields.transfer_encoding(header.value),
+            10 if named("connection") => lines.fields.connection(header.value),
+            11 if named("grpc-status") => {
+                lines.grpc_status = Some(Bytes::copy_from_slice(header.value));
+            }
+            13 if named("grpc-encoding") => lines.grpc_coding = Coding::named(header.value),
+            14 if named("content-length") => lines.fields.content_length(header.value),
+            16 if named("content-encoding") => lines.content_coding(header.value),
+            17 if named("transfer-encoding") => lines.fields.transfer_encoding(header.value),
             _ => {}
         }
     }
-    (fields, grpc_status)
+    lines
 }
 
 #[cfg(test)]

@@ -9,15 +9,25 @@ use std::task::Poll;
 use murphy_registry::Organic;
 
 use super::buffer::LARGE;
+use super::chunked::{Sink, Unseen};
 use super::closing::Then;
 use super::exchange::{Answer, Connection, H1};
 use super::framing::Framing;
 use super::tunnel;
+use crate::body_copy::BodyCopy;
 use crate::exchange::Failure;
 use crate::watch::Watch;
 
 /// The callee began an answer and did not end it.
 pub(super) const BROKEN: Failure = Failure::Callee(Organic::BrokenAnswer);
+
+impl Sink for BodyCopy {
+    fn data(&mut self, bytes: &[u8]) {
+        self.push(bytes);
+    }
+
+    fn trailer(&mut self, _: u8) {}
+}
 
 impl H1<'_> {
     /// Passes the answer on and says what came of it.
@@ -42,8 +52,12 @@ impl H1<'_> {
             false => 0,
         };
         self.began_answer = true;
+        if let Some(watch) = watch {
+            self.copy_body(watch);
+        }
         loop {
-            ready += self.scan_answer(ready)?;
+            let copy = watch.as_mut().and_then(|watch| watch.body_copy());
+            ready += self.scan_answer(ready, copy)?;
             if self.answer_ended() {
                 self.note_answered(watch).await;
                 self.release(ready);
@@ -56,10 +70,27 @@ impl H1<'_> {
         }
     }
 
-    fn scan_answer(&mut self, after: usize) -> Result<usize, Failure> {
+    /// Lets the body be copied, if the answer can have one.
+    fn copy_body(&self, watch: &mut Watch<'_>) {
+        if let Some(Answer { head, .. }) = &self.answer
+            && head.framing != Framing::None
+        {
+            let coding = match watch.wants_grpc_status() {
+                true => head.grpc_coding,
+                false => head.content_coding,
+            };
+            watch.copy_body(head.status, coding);
+        }
+    }
+
+    fn scan_answer(&mut self, after: usize, copy: Option<&mut BodyCopy>) -> Result<usize, Failure> {
         let bytes = &self.connection.outbound.held()[after..];
         let answer = self.answer.as_mut().ok_or(BROKEN)?;
-        answer.body.scan(bytes).map_err(|_| BROKEN)
+        let scanned = match copy {
+            Some(copy) => answer.body.feed(bytes, copy),
+            None => answer.body.feed(bytes, &mut Unseen),
+        };
+        scanned.map_err(|_| BROKEN)
     }
 
     /// Whether all of the answer has come.

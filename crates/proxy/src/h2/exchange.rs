@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use h2::Reason;
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Version, header};
+use http::{
+    HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Version, header,
+};
 use murphy_registry::Organic;
 
 use super::callee::{self, Callee, Heading};
@@ -20,6 +22,7 @@ use super::fields::Fields;
 use super::parts::{GRPC_STATUS, Part};
 use super::pool::Lease;
 use super::upload::Upload;
+use crate::coding::Coding;
 use crate::door::Door;
 use crate::exchange::{
     Abort, Asked, Canned, Exchange, Failure, Gone, Head, Piece, Prefix, Reading,
@@ -236,6 +239,11 @@ impl<'a> StreamExchange<'a> {
             Some(watch) if watch.wants_grpc_status() => head.headers().get(&GRPC_STATUS).cloned(),
             _ => None,
         };
+        if let Some(watch) = watch
+            && !self.is_bodiless(head.status())
+        {
+            watch.copy_body(status, coding(&head, watch.wants_grpc_status()));
+        }
         if self.bare {
             report(watch, status, in_head.as_ref()).await;
             return Ok(self.caller.start(head, true)?);
@@ -250,6 +258,7 @@ impl<'a> StreamExchange<'a> {
                 self.room(length).await?;
             }
             first = false;
+            copy(watch, &part);
             if ends {
                 report(watch, status, part.grpc_status().or(in_head.as_ref())).await;
             }
@@ -259,6 +268,11 @@ impl<'a> StreamExchange<'a> {
             }
             self.callee().release(length);
         }
+    }
+
+    /// Whether an answer with this status can have no body.
+    fn is_bodiless(&self, status: StatusCode) -> bool {
+        self.request.method() == Method::HEAD || status == StatusCode::NO_CONTENT
     }
 
     /// Sends the rest of a request whose answer was complete before it.
@@ -491,6 +505,29 @@ fn canned(answer: Canned) -> Response<()> {
 fn waits_for_continue(fields: &Fields) -> bool {
     let expect = fields.first("expect");
     expect.is_some_and(|expect| expect.eq_ignore_ascii_case(b"100-continue"))
+}
+
+/// How an answer's body, or the messages in it, are compressed.
+fn coding(head: &Response<()>, grpc: bool) -> Coding {
+    let name = match grpc {
+        true => HeaderName::from_static("grpc-encoding"),
+        false => header::CONTENT_ENCODING,
+    };
+    let mut values = head.headers().get_all(name).iter();
+    match (values.next(), values.next()) {
+        (Some(only), None) => Coding::named(only.as_bytes()),
+        // Two lines make a list, of which nothing is decoded.
+        _ => Coding::Plain,
+    }
+}
+
+/// Copies what a part has of the body, if it is to be copied.
+fn copy(watch: &mut Option<&mut Watch<'_>>, part: &Part) {
+    if let (Some(watch), Part::Data(data) | Part::Last(data)) = (watch, part)
+        && let Some(copy) = watch.body_copy()
+    {
+        copy.push(data);
+    }
 }
 
 /// Tells what came of the call, before its end is sent.

@@ -240,7 +240,7 @@ async fn a_truncated_answer_arrives_as_far_as_it_goes() {
         };
         assert_eq!(seen, bytes);
         assert_eq!(error.reason(), Some(Reason::CANCEL));
-        let ending = script.endings()[0];
+        let ending = script.endings().remove(0);
         assert_eq!((ending.landed, ending.reply), (true, Reply::Broken));
     }
 }

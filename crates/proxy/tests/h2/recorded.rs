@@ -303,6 +303,6 @@ async fn a_message_whose_end_comes_alone_can_be_delivered_twice() {
     for _ in 0..2 {
         assert_eq!(soon(told.recv()).await.unwrap(), message("once"));
     }
-    let ending = script.endings()[0];
+    let ending = script.endings().remove(0);
     assert_eq!((ending.landed, ending.reply), (true, Reply::GrpcOk));
 }

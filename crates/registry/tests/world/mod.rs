@@ -50,6 +50,7 @@ pub(crate) fn ending(status: u16) -> Ending {
         landed: true,
         gave_up: false,
         took: Duration::ZERO,
+        body: None,
     }
 }
 
