@@ -8,6 +8,7 @@
 //! the strategy's decision (`search`), what is held against an execution the
 //! oracles' (`oracle`).
 
+mod answer_masks;
 pub mod baseline;
 mod campaign;
 pub mod codec;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use murphy_model::{Identity, Observed, Verdict};
 use murphy_registry::Recorded;
 
+use crate::answer_masks;
 use crate::event::{Event, Sink};
 use crate::redacted::redacted;
 use crate::settings::{IdentityChoice, Settings};
@@ -107,22 +108,21 @@ fn settle(
 ) -> Result<(Observed, Chosen), Refused> {
     let recorded: Option<Vec<&Recorded>> = references.iter().map(|(_, r)| r.as_ref()).collect();
     let refused = |varies| Refused::Unstable { varies };
-    let (chosen, trace) = match (choice, recorded) {
+    let (mut chosen, trace) = match (choice, &recorded) {
         (IdentityChoice::Auto(start, may), Some(recorded)) => {
-            let settled = stable::most_precise(start, *may, &recorded);
-            let (chosen, trace) = settled.map_err(refused)?;
-            (chosen, Some(trace))
+            let settled = stable::most_precise(start, *may, recorded);
+            settled.map_err(refused)?
         }
         (choice, _) => {
             let traces: Vec<_> = references.iter().map(|(o, _)| &o.execution.trace).collect();
             stable::check(&traces).map_err(refused)?;
-            (Chosen::exactly(choice.start().clone()), None)
+            let first = traces.first().expect("at least one reference");
+            (Chosen::exactly(choice.start().clone()), (*first).clone())
         }
     };
+    let trace = answer_masks::apply(&mut chosen, trace, &recorded.unwrap_or_default());
     let mut references = references.into_iter();
     let (mut observed, _) = references.next().expect("at least one reference");
-    if let Some(trace) = trace {
-        observed.execution.trace = trace;
-    }
+    observed.execution.trace = trace;
     Ok((observed, chosen))
 }

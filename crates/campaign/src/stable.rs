@@ -306,7 +306,7 @@ fn differing_parameters(left: &str, right: &str) -> BTreeSet<String> {
 }
 
 /// The names of the innermost JSON fields whose values differ.
-fn differing_fields(left: &[u8], right: &[u8]) -> BTreeSet<String> {
+pub(crate) fn differing_fields(left: &[u8], right: &[u8]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     if left != right
         && let (Ok(left), Ok(right)) = (serde_json::from_slice(left), serde_json::from_slice(right))
@@ -343,7 +343,7 @@ fn collect_differing(
 
 /// Which call of one reference is which of the other: under aligned parents,
 /// first those that are equal, then those that go to the same place in order.
-fn aligned(left: &Recorded, right: &Recorded) -> Vec<(usize, usize)> {
+pub(crate) fn aligned(left: &Recorded, right: &Recorded) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     align_children((left, None), (right, None), &mut pairs);
     pairs
@@ -445,6 +445,7 @@ mod tests {
             trace: Trace::new((0..requests.len()).map(call).collect()),
             details: Vec::new(),
             requests,
+            answers: Vec::new(),
             quiet: true,
         }
     }

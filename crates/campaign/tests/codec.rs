@@ -9,8 +9,8 @@ use std::sync::Arc;
 use murphy_campaign::codec::{self, CodecError, Name, Naming, Spelled};
 use murphy_campaign::{Event, Standing, redacted};
 use murphy_model::{
-    Call, CallId, Detail, Execution, Fault, Faultload, Frame, GrpcCode, Identity, Interface, Link,
-    Mode, Observed, Organic, PathTemplates, PayloadHash, Point, Reply, Severity, Trace, Verdict,
+    AnswerMask, AnswerMasks, Call, CallId, Detail, Execution, Fault, Faultload, Frame, GrpcCode, Identity, Interface, Link,
+    Mode, Observed, Organic, PathTemplates, PayloadHash, Place, Point, Reply, Severity, Trace, Verdict,
 };
 use murphy_search::Ticket;
 use proptest::collection::vec;
@@ -236,7 +236,14 @@ proptest! {
     ) {
         let [path, payload, predecessors, call_site, count] = switches;
         let templates = PathTemplates::with(templates);
-        let identity = Identity { path, payload, predecessors, call_site, count, templates, masked };
+        let mask = match masked.as_slice() {
+            [] => AnswerMask::Everything,
+            fields => AnswerMask::Fields(fields.to_vec()),
+        };
+        let place = Place::of(&"cart GET /cart/{}".parse().unwrap());
+        let answers = AnswerMasks::new([(place, mask)]);
+        let identity =
+            Identity { path, payload, predecessors, call_site, count, templates, masked, answers };
         let text = codec::write_identity(&identity);
         prop_assert_eq!(codec::read_identity(&text).unwrap(), identity);
     }

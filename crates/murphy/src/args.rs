@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use murphy_campaign::StrategyKind;
-use murphy_search::Probe;
+use murphy_search::{Probe, Replies};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use harden::HardenArgs;
@@ -209,11 +209,22 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "TIME", help_heading = SEARCH)]
     pub(crate) max_time: Option<String>,
 
-    /// Skip more: `retry` (within retry loops), `modes` (modes that act alike).
+    /// Leave nothing out but what service encapsulation makes redundant: no mode equivalence, no
+    /// retry reduction, and every body that a callee answers with counts.
+    #[arg(long, help_heading = SEARCH)]
+    pub(crate) exhaustive: bool,
+
+    /// What of a reply its caller may act on: its `status`; also whether a successful answer has
+    /// its usual body or a degraded one (`classes`, the default); or which body (`bodies`).
+    #[arg(long, value_enum, hide_possible_values = true, value_name = "WHAT", help_heading = SEARCH)]
+    pub(crate) replies: Option<RepliesArg>,
+
+    /// Skip more: `retry` (within retry loops); for lineage `modes` (modes that act alike).
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = SEARCH)]
     pub(crate) reduce: Vec<String>,
 
-    /// Skip less: `ser` switches off service encapsulation, which is on by default.
+    /// Skip less: `modes` switches off mode equivalence, `ser` service encapsulation; both are on
+    /// by default.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = SEARCH)]
     pub(crate) no_reduce: Vec<String>,
 
@@ -252,6 +263,8 @@ impl SearchArgs {
             max_faults: self.max_faults.or(other.max_faults),
             max_cases: self.max_cases.or(other.max_cases),
             max_time: self.max_time.or(other.max_time),
+            exhaustive: self.exhaustive || (other.exhaustive && self.reduce.is_empty()),
+            replies: self.replies.or(other.replies),
             reduce: list(self.reduce, other.reduce),
             no_reduce: list(self.no_reduce, other.no_reduce),
             order: self.order.or(other.order),
@@ -298,7 +311,8 @@ pub(crate) struct CampaignArgs {
     #[command(flatten)]
     pub(crate) strategy: StrategyArgs,
 
-    /// Run N of the skipped faultloads after all and compare with what was predicted.
+    /// Run N of the skipped faultloads after all and compare with what was predicted [default: 10
+    /// with mode equivalence, otherwise none].
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = SEARCH)]
     pub(crate) audit: Option<usize>,
 
@@ -352,6 +366,24 @@ impl ProbeArg {
 pub(crate) enum OrderArg {
     Bfs,
     Dfs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+pub(crate) enum RepliesArg {
+    Status,
+    Classes,
+    Bodies,
+}
+
+impl RepliesArg {
+    /// What it stands for.
+    pub(crate) fn replies(self) -> Replies {
+        match self {
+            RepliesArg::Status => Replies::Status,
+            RepliesArg::Classes => Replies::Classes,
+            RepliesArg::Bodies => Replies::Bodies,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

@@ -132,6 +132,7 @@ pub struct Campaign {
     max_cases: Option<usize>,
     max_time: Option<Duration>,
     strategy: Strategy,
+    exhaustive: bool,
     reduce: BTreeSet<Reduction>,
     jobs: u32,
     seed: u64,
@@ -174,6 +175,7 @@ impl Campaign {
             max_cases: None,
             max_time: None,
             strategy: Strategy::default(),
+            exhaustive: false,
             reduce: BTreeSet::new(),
             jobs: 1,
             seed: 0,
@@ -276,6 +278,14 @@ impl Campaign {
     /// Who decides what to try; [`Strategy::Tree`] if it is not set.
     pub fn strategy(mut self, strategy: Strategy) -> Self {
         self.strategy = strategy;
+        self
+    }
+
+    /// Leaves nothing out but what service encapsulation makes redundant:
+    /// modes do not stand for each other, and every body that a callee answers
+    /// with counts.
+    pub fn exhaustive(mut self) -> Self {
+        self.exhaustive = true;
         self
     }
 

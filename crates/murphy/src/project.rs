@@ -11,7 +11,7 @@ use murphy_campaign::live::spec::{ScenarioKind, ScenarioSpec, ServiceSpec, Sourc
 use murphy_campaign::live::{
     self, Clash, Correlation, HowClashed, LiveOptions, LiveWorld, ServiceState, Wanted,
 };
-use murphy_campaign::{BrokenWorld, IdentityChoice, MayLeaveOut, Settings as Campaign};
+use murphy_campaign::{BrokenWorld, IdentityChoice, MayLeaveOut, Settings as Campaign, StrategyKind};
 use murphy_model::{Identity, PathTemplates, nearest};
 use murphy_proxy::Witness;
 use murphy_search::{Filter, ModeRules, Modes, Options, Order};
@@ -21,7 +21,7 @@ use crate::config::{Config, IdentityRules, Switch};
 use crate::context::Context;
 use crate::error::Error;
 use crate::output;
-use crate::settings::{SearchWords, search_words};
+use crate::settings::{SearchWords, base_options, search_words};
 use crate::usage::Usage;
 
 /// A user's own system.
@@ -99,19 +99,22 @@ impl Project {
         let modes = self.modes(&words);
         let asked = args.map(|args| args.strategy).unwrap_or_default();
         let strategy = asked.named().or(rules.strategy);
-        Ok(Campaign {
+        let strategy = strategy.unwrap_or(StrategyArg::Tree).kind(asked.probe);
+        let mut campaign = Campaign {
             scenario: scenario.name.clone(),
-            strategy: strategy.unwrap_or(StrategyArg::Tree).kind(asked.probe),
+            strategy,
             modes: murphy::mode_names(&modes),
-            options: self.options(modes, words),
+            options: self.options(modes, strategy, words),
             seed: search.seed.or(rules.seed).unwrap_or(0),
             jobs: self.jobs(search),
             max_time: self.max_time(search)?,
-            audit: args.and_then(|args| args.audit),
+            audit: None,
             references: rules.references,
             identity: identity(&self.config.identity),
             oracles: self.oracles()?,
-        })
+        };
+        campaign.audit = args.and_then(|args| crate::settings::audit(args.audit, &campaign));
+        Ok(campaign)
     }
 
     /// How many executions run at once. State that is reset for one must not
@@ -145,9 +148,14 @@ impl Project {
         }
     }
 
-    fn options(&self, modes: ModeRules, words: SearchWords) -> Options {
+    fn options(&self, modes: ModeRules, strategy: StrategyKind, words: SearchWords) -> Options {
         let rules = &self.config.search;
-        let mut options = Options::new(Modes::ByRule(modes));
+        // What was typed to be reduced is reduced, whatever the file says.
+        let exhaustive = words.exhaustive || (rules.exhaustive && words.reduce.is_empty());
+        let mut options = base_options(Modes::ByRule(modes), strategy, exhaustive);
+        if let Some(replies) = words.replies.or(rules.replies) {
+            options.replies = replies;
+        }
         options.reduce.extend(&rules.reduce);
         for reduction in &rules.no_reduce {
             options.reduce.remove(reduction);

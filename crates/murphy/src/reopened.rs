@@ -13,7 +13,7 @@ use murphy_campaign::{BrokenWorld, IdentityChoice, World};
 use murphy_model::{Faultload, Identity, Observed};
 use murphy_registry::Recorded;
 
-use crate::args::{ProjectArgs, SearchArgs, SystemArgs};
+use crate::args::{ProjectArgs, SearchArgs, StrategyArgs, SystemArgs};
 use crate::config;
 use crate::context::Context;
 use crate::error::Error;
@@ -145,7 +145,8 @@ fn demo_settings(
         modes: Some(modes).filter(|modes| !modes.is_empty()),
         ..SearchArgs::default()
     };
-    Ok(Settings::of_system(command, app, given, &search)?)
+    let strategy = StrategyArgs::default();
+    Ok(Settings::of_system(command, app, given, &search, strategy)?)
 }
 
 async fn open_demo(settings: Settings) -> Result<Opened, Error> {

@@ -33,6 +33,7 @@ fn call(point: Point, parent: Option<u32>, reply: u16, injected: Option<Fault>) 
         finished: Some(1),
         reply: Some(Reply::Status(reply)),
         injected,
+        body: None,
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use bytes::Bytes;
 use murphy_model::{
     Armed, CallId, Detail, Faultload, Identifier, Identity, Link, Mode, Point, Trace,
 };
@@ -22,7 +23,7 @@ use crate::control::{
 use crate::infer::InFlight;
 use crate::places::Places;
 use crate::record::Recorded;
-use crate::seen::Seen;
+use crate::seen::{Seen, SeenBody};
 
 /// What is kept of requests once they have a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +55,13 @@ struct Calls {
     events: u32,
     unfinished: usize,
     last_event: Instant,
+    /// How many bytes of answers are kept.
+    kept: usize,
 }
+
+/// How many bytes of answers an execution keeps until its record is taken;
+/// beyond that, answers are hashed as they come.
+const MOST_KEPT: usize = 8 * 1024 * 1024;
 
 impl Execution {
     pub(crate) fn new(
@@ -84,6 +91,7 @@ impl Execution {
                 events: 0,
                 unfinished: 0,
                 last_event: begun,
+                kept: 0,
             }),
             changed: Notify::new(),
             ended: AtomicBool::new(false),
@@ -114,7 +122,7 @@ impl Execution {
         let mut calls = self.calls();
         let known = calls.calls.get(id.0 as usize);
         if known.is_some_and(|call| call.finished.is_none()) {
-            calls.finish(id, ending);
+            calls.finish(id, ending, &self.places);
             // Whoever waits for quiet waits for the last.
             let last = calls.unfinished == 0;
             drop(calls);
@@ -175,12 +183,29 @@ impl Execution {
 
     pub(crate) fn recorded(&self, quiet: bool) -> Recorded {
         let calls = self.calls();
+        let hash = |point: &Point, body: &[u8]| {
+            let named = self.places.named(body);
+            calls.identifier.answer(point, &named)
+        };
+        let seen = calls.calls.iter();
         Recorded {
             execution: self.id,
-            trace: Trace::new(calls.calls.iter().map(Seen::call).collect()),
-            details: calls.calls.iter().map(|call| call.detail).collect(),
+            trace: Trace::new(seen.clone().map(|call| call.call(hash)).collect()),
+            details: seen.clone().map(|call| call.detail).collect(),
             requests: calls.requests.clone(),
+            answers: match self.keep {
+                Keep::Nothing => Vec::new(),
+                Keep::Requests => seen.map(|call| self.answer(call)).collect(),
+            },
             quiet,
+        }
+    }
+
+    /// The body of a call's answer as it is compared, if it was kept.
+    fn answer(&self, call: &Seen) -> Option<Bytes> {
+        match &call.body {
+            SeenBody::Raw(bytes) => Some(self.places.named(bytes).into_owned().into()),
+            SeenBody::None | SeenBody::Hashed(_) => None,
         }
     }
 
@@ -217,7 +242,7 @@ impl Calls {
             finished: None,
             reply: None,
             injected: injected.cloned(),
-            body: None,
+            body: SeenBody::None,
             detail: Detail {
                 arrived: now - execution.begun,
                 finished: None,
@@ -287,10 +312,29 @@ impl Calls {
         }
     }
 
-    fn finish(&mut self, id: CallId, ending: Ending) {
+    /// What is kept of the body of an answer. Of one that its caller did not
+    /// wait for, it is luck how much has passed.
+    fn body(&mut self, first: &Point, ending: &mut Ending, places: &Places) -> SeenBody {
+        let Some(body) = ending.body.take().filter(|_| !ending.gave_up) else {
+            return SeenBody::None;
+        };
+        self.kept += body.bytes.len();
+        match self.kept <= MOST_KEPT {
+            true => SeenBody::Raw(body.bytes),
+            false => {
+                let named = places.named(&body.bytes);
+                SeenBody::Hashed(self.identifier.answer(first, &named))
+            }
+        }
+    }
+
+    fn finish(&mut self, id: CallId, mut ending: Ending, places: &Places) {
         let finished = self.tick();
         let at = id.0 as usize;
+        let first = self.calls[at].first.clone();
+        let body = self.body(&first, &mut ending, places);
         let call = &mut self.calls[at];
+        call.body = body;
         call.finished = Some(finished);
         call.reply = Some(ending.reply);
         self.identifier.finish_attempt(&call.first, call.count);

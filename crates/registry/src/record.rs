@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use murphy_model::{CallId, Detail, Fault, Faultload, Link, Trace};
 
 use crate::ExecutionId;
@@ -23,6 +24,8 @@ pub struct Recorded {
     /// The requests themselves, in the same order, where the plan asked for
     /// them to be kept; empty otherwise.
     pub requests: Vec<Arrival>,
+    /// The bodies of their successful answers, likewise.
+    pub answers: Vec<Option<Bytes>>,
     /// Whether all calls had ended when the record was taken; if not, waiting
     /// for them was given up.
     pub quiet: bool,

@@ -6,7 +6,20 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use murphy_model::{Call, CallId, Detail, Fault, Mode, PayloadHash, Point, Reply};
+
+/// The body of a callee's own successful answer.
+#[derive(Debug)]
+pub(crate) enum SeenBody {
+    /// There was none, or nobody saw it.
+    None,
+    /// As it came: to compare it takes longer than to pass it on, so that is
+    /// left for when the record is taken.
+    Raw(Bytes),
+    /// What tells it from others: there was no room for more.
+    Hashed(Option<PayloadHash>),
+}
 
 /// A call that was seen.
 #[derive(Debug)]
@@ -21,7 +34,7 @@ pub(crate) struct Seen {
     pub(crate) finished: Option<u32>,
     pub(crate) reply: Option<Reply>,
     pub(crate) injected: Option<Arc<Fault>>,
-    pub(crate) body: Option<PayloadHash>,
+    pub(crate) body: SeenBody,
     /// What a [`Call`] has no room for; here all the same, because to write in
     /// two places that are not in the cache takes twice as long.
     pub(crate) detail: Detail,
@@ -38,8 +51,8 @@ impl Seen {
         self.injected.as_ref().map(|fault| fault.mode)
     }
 
-    /// The call as it is recorded.
-    pub(crate) fn call(&self) -> Call {
+    /// The call as it is recorded, its body as `hash` tells it from others.
+    pub(crate) fn call(&self, hash: impl FnOnce(&Point, &[u8]) -> Option<PayloadHash>) -> Call {
         Call {
             point: self.point(),
             parent: self.parent,
@@ -47,7 +60,11 @@ impl Seen {
             finished: self.finished,
             reply: self.reply,
             injected: self.injected.as_deref().cloned(),
-            body: self.body,
+            body: match &self.body {
+                SeenBody::None => None,
+                SeenBody::Raw(bytes) => hash(&self.first, bytes),
+                SeenBody::Hashed(body) => *body,
+            },
         }
     }
 }

@@ -161,6 +161,24 @@ impl Options {
         }
     }
 
+    /// What a user gets who says nothing more: the same with mode equivalence,
+    /// and replies of two classes.
+    pub fn usual(modes: Modes) -> Self {
+        let mut options = Options::new(modes);
+        options.reduce.insert(Reduction::Modes);
+        options.replies = Replies::Classes;
+        options
+    }
+
+    /// Nothing is skipped but by service encapsulation, and every body that a
+    /// callee answers with counts.
+    pub fn exhaustive(modes: Modes) -> Self {
+        Options {
+            replies: Replies::Bodies,
+            ..Options::new(modes)
+        }
+    }
+
     /// Whether a reduction is in force.
     pub fn reduces(&self, reduction: Reduction) -> bool {
         self.reduce.contains(&reduction)

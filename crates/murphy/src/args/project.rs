@@ -56,10 +56,12 @@ pub(crate) struct RunArgs {
 }
 
 /// What changes nothing where calls are only listed.
-const IDLE_FOR_LIST: [&str; 8] = [
+const IDLE_FOR_LIST: [&str; 10] = [
     "max_faults",
     "max_cases",
     "max_time",
+    "exhaustive",
+    "replies",
     "reduce",
     "no_reduce",
     "order",
@@ -69,9 +71,11 @@ const IDLE_FOR_LIST: [&str; 8] = [
 
 /// What changes nothing where cases are only counted: which of them are
 /// skipped, and when a search ends before them, shows only while running.
-const IDLE_FOR_PLAN: [&str; 6] = [
+const IDLE_FOR_PLAN: [&str; 8] = [
     "max_cases",
     "max_time",
+    "exhaustive",
+    "replies",
     "reduce",
     "no_reduce",
     "order",

@@ -14,7 +14,7 @@ use murphy_campaign::live::spec::{
 use murphy_model::Pattern;
 use murphy_proxy::HEALTH_CHECKS;
 use murphy_report::shell::quoted;
-use murphy_search::Reduction;
+use murphy_search::{Reduction, Replies};
 
 use crate::args::CheckArgs;
 use crate::config::{Config, IdentityRules, Level, Switch, mode_names};
@@ -208,6 +208,9 @@ fn search(config: &Config) -> Vec<(String, String)> {
     lines.set("max_cases", rules.max_cases);
     lines.set("max_time", rules.max_time.map(time));
     lines.set("jobs", rules.jobs);
+    lines.set("exhaustive", rules.exhaustive.then_some(true));
+    let replies = |of| Replies::NAMES.iter().find(|(_, known)| *known == of);
+    lines.set("replies", rules.replies.and_then(replies).map(|(name, _)| *name));
     lines.list("reduce", rules.reduce.iter().map(reduction));
     lines.list("no_reduce", rules.no_reduce.iter().map(reduction));
     lines.set("seed", rules.seed);

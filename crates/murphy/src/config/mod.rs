@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use murphy_campaign::live::spec::{CommandSpec, ScenarioKind, ScenarioSpec, SystemSpec};
 use murphy_model::Mode;
-use murphy_search::{Filter, Reduction};
+use murphy_search::{Filter, Reduction, Replies};
 
 pub(crate) use file::{File, NAME, nearest};
 pub(crate) use modes::ModeRules;
@@ -91,6 +91,8 @@ pub(crate) struct SearchRules {
     pub(crate) max_time: Option<Duration>,
     pub(crate) jobs: Option<usize>,
     pub(crate) order: Option<OrderArg>,
+    pub(crate) exhaustive: bool,
+    pub(crate) replies: Option<Replies>,
     pub(crate) reduce: Vec<Reduction>,
     pub(crate) no_reduce: Vec<Reduction>,
     pub(crate) seed: Option<u64>,

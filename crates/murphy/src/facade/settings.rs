@@ -8,6 +8,9 @@ use murphy_search::{Filter, Modes, Options, Probe, Reduction};
 
 use super::{Campaign, Error, Strategy, modes};
 
+/// How many skipped cases are run after all where modes stand for each other.
+const AUDIT: usize = 10;
+
 impl Campaign {
     pub(super) fn settings(&self) -> Result<Settings, Error> {
         if self.jobs == 0 {
@@ -19,7 +22,12 @@ impl Campaign {
             None => None,
         };
         let rules = modes::mode_rules(modes);
-        let mut options = Options::new(Modes::ByRule(rules.clone()));
+        let by_rule = Modes::ByRule(rules.clone());
+        let mut options = match (self.strategy, self.exhaustive) {
+            (Strategy::Tree, false) => Options::usual(by_rule),
+            (Strategy::Tree, true) => Options::exhaustive(by_rule),
+            _ => Options::new(by_rule),
+        };
         options.reduce.extend(&self.reduce);
         options.max_faults = self.max_faults;
         options.max_cases = self.max_cases;
@@ -39,7 +47,7 @@ impl Campaign {
             seed: self.seed,
             jobs: self.jobs_at_once(),
             max_time: self.max_time,
-            audit: None,
+            audit: (self.strategy == Strategy::Tree && !self.exhaustive).then_some(AUDIT),
             references: self.references,
             identity: IdentityChoice::Auto(Identity::default(), MayLeaveOut::ANYTHING),
             oracles: self.oracle_settings()?,
@@ -57,6 +65,11 @@ impl Campaign {
     /// What a strategy cannot do is refused, not left undone.
     fn check_strategy(&self) -> Result<(), Error> {
         let only_modes = BTreeSet::from([Reduction::Modes]);
+        if self.exhaustive && (self.strategy != Strategy::Tree || !self.reduce.is_empty()) {
+            return Err(nonsense(
+                "`exhaustive` is for `Strategy::Tree` without anything to `reduce`",
+            ));
+        }
         match self.strategy {
             Strategy::Lineage if !self.reduce.is_subset(&only_modes) => Err(nonsense(
                 "`Strategy::Lineage` knows no reduction but `Reduction::Modes`",

@@ -56,6 +56,8 @@ fn check_random(search: &SearchArgs) -> Result<(), Usage> {
                 "--no-reduce",
                 "skips nothing already",
             ),
+            (search.exhaustive, "--exhaustive", "draws a sample"),
+            (search.replies.is_some(), "--replies", "learns nothing from replies"),
         ],
     )
 }
@@ -75,6 +77,16 @@ fn check_lineage(search: &SearchArgs) -> Result<(), Usage> {
                 !search.no_reduce.is_empty(),
                 "--no-reduce",
                 "reduces nothing unless it is asked to",
+            ),
+            (
+                search.exhaustive,
+                "--exhaustive",
+                "leaves nothing out unless it is asked to",
+            ),
+            (
+                search.replies.is_some(),
+                "--replies",
+                "goes by what fails, not by replies",
             ),
         ],
     )
@@ -117,6 +129,14 @@ pub(super) fn check(args: &SearchArgs) -> Result<(), Usage> {
     if args.max_cases == Some(0) {
         let why = "not even the reference execution could be made";
         return Err(nothing("--max-cases", why, "leave it out for no bound"));
+    }
+    if args.exhaustive && !args.reduce.is_empty() {
+        let reduce = args.reduce.join(",");
+        return Err(Usage::new(
+            "`--exhaustive` and `--reduce` exclude each other: one switches off what the other switches on",
+        )
+        .at("--reduce", &reduce, &reduce, "does not go with `--exhaustive`")
+        .hint("leave out one of them"));
     }
     if args.jobs == Some(0) {
         return Err(nothing(

@@ -19,11 +19,11 @@ use murphy_corpus::sim::State;
 use murphy_corpus::sockets::Options as StageOptions;
 use murphy_corpus::{App, FaultSet, Settings as Switches, Simulator, System};
 use murphy_model::{Faultload, Mode, Outcome, Pattern};
-use murphy_search::{Filter, Modes, Options, Order, Reduction};
+use murphy_search::{Filter, Modes, Options, Order, Reduction, Replies};
 
 use crate::args::{
-    CampaignArgs, DEFAULT_MODES, DemoArgs, ExplainArgs, OrderArg, SearchArgs, StrategyArg,
-    StrategyArgs, SystemArgs,
+    CampaignArgs, DEFAULT_MODES, DemoArgs, ExplainArgs, OrderArg, RepliesArg, SearchArgs,
+    StrategyArg, StrategyArgs, SystemArgs,
 };
 use crate::usage::Usage;
 
@@ -63,22 +63,15 @@ impl Settings {
             ..
         } = args;
         contradictions::check_campaign(campaign, search)?;
-        let mut settings = Settings::of_system("murphy demo", app, system, search)?;
+        let strategy = campaign.strategy;
+        let mut settings = Settings::of_system("murphy demo", app, system, search, strategy)?;
         settings.take(campaign);
         Ok(settings)
     }
 
     fn take(&mut self, args: &CampaignArgs) {
-        self.choose(args.strategy);
-        self.campaign.audit = args.audit;
+        self.campaign.audit = audit(args.audit, &self.campaign);
         self.require_complete = args.require_complete;
-    }
-
-    /// Lets this strategy decide what is tried.
-    fn choose(&mut self, args: StrategyArgs) {
-        let strategy = args.named().unwrap_or(StrategyArg::Tree);
-        self.campaign.strategy = strategy.kind(args.probe);
-        self.explain_command.push_str(&rerun::strategy(args));
     }
 
     /// A campaign on an example system; `command` is what stood before its
@@ -88,6 +81,7 @@ impl Settings {
         name: &str,
         given: &SystemArgs,
         args: &SearchArgs,
+        strategy: StrategyArgs,
     ) -> Result<Self, Usage> {
         contradictions::check(args)?;
         contradictions::check_system(given, args)?;
@@ -99,7 +93,9 @@ impl Settings {
         let system = (app.build)(&switches);
         let identity = app::identity(system.identity.clone(), &given.identity)?;
         let faults = modes::fault_set(args.modes.as_deref().unwrap_or(DEFAULT_MODES), &system)?;
-        let options = options(args, &faults, &system)?;
+        let kind = strategy.named().unwrap_or(StrategyArg::Tree);
+        let strategy_kind = kind.kind(strategy.probe);
+        let options = options(args, strategy_kind, &faults, &system)?;
         let seed = args.seed.unwrap_or(0);
         let jobs = args.jobs.unwrap_or(1);
         let on_sockets = !given.simulate && !given.keep_state;
@@ -121,7 +117,7 @@ impl Settings {
         Ok(Settings {
             campaign: Campaign {
                 scenario: scenario.to_owned(),
-                strategy: StrategyKind::Tree,
+                strategy: strategy_kind,
                 options,
                 modes: modes::names(&faults),
                 seed,
@@ -134,7 +130,8 @@ impl Settings {
             },
             place,
             about,
-            explain_command: rerun::explain_command(scenario, given, args),
+            explain_command: rerun::explain_command(scenario, given, args)
+                + &rerun::strategy(strategy),
             reference_hint,
             require_complete: false,
         })
@@ -153,8 +150,8 @@ impl Question {
         };
         contradictions::check_strategy(args.strategy, &args.search)?;
         let command = "murphy explain --app";
-        let mut settings = Settings::of_system(command, app, &given, &args.search)?;
-        settings.choose(args.strategy);
+        let strategy = args.strategy;
+        let settings = Settings::of_system(command, app, &given, &args.search, strategy)?;
         let faultload: Faultload = args
             .faultload
             .parse()
@@ -207,6 +204,8 @@ fn takes_time(mode: &Mode) -> bool {
 pub(crate) struct SearchWords {
     /// `None`: nothing was typed.
     pub(crate) modes: Option<Vec<Mode>>,
+    pub(crate) exhaustive: bool,
+    pub(crate) replies: Option<Replies>,
     pub(crate) reduce: Vec<Reduction>,
     pub(crate) no_reduce: Vec<Reduction>,
     pub(crate) order: Option<OrderArg>,
@@ -225,6 +224,8 @@ pub(crate) fn search_words(args: &SearchArgs) -> Result<SearchWords, Usage> {
     let (reduce, no_reduce) = reductions::named_all(&args.reduce, &args.no_reduce)?;
     Ok(SearchWords {
         modes: modes.transpose()?,
+        exhaustive: args.exhaustive,
+        replies: args.replies.map(RepliesArg::replies),
         reduce,
         no_reduce,
         order: args.order,
@@ -237,9 +238,38 @@ pub(crate) fn search_words(args: &SearchArgs) -> Result<SearchWords, Usage> {
     })
 }
 
-fn options(args: &SearchArgs, faults: &FaultSet, system: &System) -> Result<Options, Usage> {
+/// How many skipped cases are run after all where modes stand for each other.
+const AUDIT: usize = 10;
+
+/// How many skipped cases a campaign runs after all: as many as were asked
+/// for, or a few where the search relies on more than what it has seen.
+pub(crate) fn audit(asked: Option<usize>, campaign: &Campaign) -> Option<usize> {
+    let relies = campaign.strategy == StrategyKind::Tree
+        && campaign.options.reduces(Reduction::Modes);
+    asked.or(relies.then_some(AUDIT))
+}
+
+/// What a search does before anything more particular is said. Only the tree
+/// strategy skips anything that was not asked for.
+pub(crate) fn base_options(modes: Modes, strategy: StrategyKind, exhaustive: bool) -> Options {
+    match (strategy, exhaustive) {
+        (StrategyKind::Tree, false) => Options::usual(modes),
+        (StrategyKind::Tree, true) => Options::exhaustive(modes),
+        _ => Options::new(modes),
+    }
+}
+
+fn options(
+    args: &SearchArgs,
+    strategy: StrategyKind,
+    faults: &FaultSet,
+    system: &System,
+) -> Result<Options, Usage> {
     let by_service = Modes::ByService(faults.by_service(system));
-    let mut options = Options::new(by_service);
+    let mut options = base_options(by_service, strategy, args.exhaustive);
+    if let Some(replies) = args.replies {
+        options.replies = replies.replies();
+    }
     reductions::apply(&mut options.reduce, &args.reduce, &args.no_reduce)?;
     options.order = match args.order {
         None | Some(OrderArg::Bfs) => Order::BreadthFirst,

@@ -28,6 +28,9 @@ pub(super) fn explain_command(app: &str, system: &SystemArgs, args: &SearchArgs)
 fn search_arguments(args: &SearchArgs) -> Vec<String> {
     let mut words = Vec::new();
     let mut add = |name: &str, value: String| words.extend([name.to_owned(), quoted(&value)]);
+    if let Some(replies) = args.replies.and_then(|it| it.to_possible_value()) {
+        add("--replies", replies.get_name().to_owned());
+    }
     for (name, list) in [("--reduce", &args.reduce), ("--no-reduce", &args.no_reduce)] {
         if !list.is_empty() {
             add(name, list.join(","));
@@ -55,6 +58,9 @@ fn search_arguments(args: &SearchArgs) -> Vec<String> {
     }
     if args.order == Some(OrderArg::Dfs) {
         add("--order", "dfs".to_owned());
+    }
+    if args.exhaustive {
+        words.push("--exhaustive".to_owned());
     }
     words
 }

@@ -12,6 +12,8 @@ pub(crate) mod propagation;
 pub(crate) mod reachability;
 pub(crate) mod retry;
 
+use crate::options::Replies;
+
 /// The policies, by the names that reports use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Policy {
@@ -93,14 +95,15 @@ impl Policy {
         }
     }
 
-    /// What the policy takes for granted, if anything.
-    pub fn assumption(self) -> Option<&'static str> {
+    /// What the policy takes for granted, if anything, where this is what a
+    /// caller sees of a reply.
+    pub fn assumption(self, replies: Replies) -> Option<&'static str> {
         match self {
             Policy::Downstream | Policy::Bound | Policy::Filter => None,
             Policy::Exclusion | Policy::Inclusion | Policy::Unreachable => {
                 Some(reachability::ASSUMPTION)
             }
-            Policy::Propagation => Some(propagation::ASSUMPTION),
+            Policy::Propagation => Some(propagation::assumption(replies)),
             Policy::Encapsulation => Some(encapsulation::ASSUMPTION),
             Policy::Retry => Some(retry::ASSUMPTION),
             Policy::Modes => Some(mode_classes::ASSUMPTION),

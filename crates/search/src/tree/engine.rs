@@ -443,7 +443,10 @@ impl Engine {
         if self.options.reduces(Reduction::Modes) {
             policies.push(Policy::Modes);
         }
-        let texts = policies.into_iter().filter_map(Policy::assumption);
+        let replies = self.options.replies;
+        let texts = policies
+            .into_iter()
+            .filter_map(|policy| policy.assumption(replies));
         let more = [
             (self.model.any_concurrent(), CONCURRENCY),
             (

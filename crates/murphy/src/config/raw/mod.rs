@@ -225,6 +225,11 @@ pub(crate) struct Search {
     /// Which faultloads come first: few faults ("bfs") or what follows from the last ("dfs").
     #[schemars(extend("enum" = ["bfs", "dfs"]))]
     pub(crate) order: Option<Text>,
+    /// Leave nothing out but what service encapsulation makes redundant.
+    pub(crate) exhaustive: Option<bool>,
+    /// What of a reply its caller may act on: "status", "classes" (the default) or "bodies".
+    #[schemars(extend("enum" = ["status", "classes", "bodies"]))]
+    pub(crate) replies: Option<Text>,
     /// Reductions to switch on.
     pub(crate) reduce: Option<Words>,
     /// Reductions to switch off.

@@ -2,7 +2,7 @@
 
 use murphy_campaign::REFERENCES;
 use murphy_model::Mode;
-use murphy_search::{Filter, Reduction};
+use murphy_search::{Filter, Reduction, Replies};
 
 use super::checker::Checker;
 use crate::config::raw::{At, Count, Modes, ModesAt, OneOrMany, Search, Words};
@@ -67,6 +67,10 @@ pub(super) fn search(checker: &mut Checker<'_>, raw: Search) -> SearchRules {
         max_time: raw.max_time.and_then(|text| checker.duration(&text)),
         jobs: count(raw.jobs),
         order: raw.order.and_then(|text| checker.value_of("order", &text)),
+        exhaustive: raw.exhaustive.unwrap_or_default(),
+        replies: raw
+            .replies
+            .and_then(|text| checker.named("kind of replies", &text, &Replies::NAMES)),
         reduce,
         no_reduce,
         seed: raw.seed.map(|seed| seed.0),
