@@ -6,7 +6,7 @@
 //! Executions that the strategy threw away are not judged, so that findings
 //! do not depend on how many ran at once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -27,6 +27,7 @@ use crate::searcher::Searcher;
 use crate::settings::{Settings, StrategyKind};
 use crate::since;
 use crate::stop::{Hurry, Stopping};
+use crate::volatile::{self, Suspect};
 use crate::world::{BrokenWorld, World};
 
 /// What an earlier run of the same campaign left, so that it need not be done
@@ -150,7 +151,21 @@ struct Run<'r, W> {
     remembered: usize,
     injected: bool,
     broken: Option<BrokenWorld>,
+    /// A call whose payload seems to vary after failures, to be looked into
+    /// when nothing is under way.
+    suspect: Option<Suspect>,
+    /// Calls that were suspected, and turned out not to vary.
+    cleared: HashSet<Point>,
+    /// How often the search has started over.
+    restarts: usize,
 }
+
+/// How often a search may start over because of what varies after failures.
+/// Each time something more is left out; more often than that nobody waits.
+const MOST_RESTARTS: usize = 8;
+
+/// How often an execution is repeated to see what varies.
+const REPEATS: usize = 3;
 
 /// What is known once the references have been run.
 struct Judged {
@@ -177,6 +192,9 @@ impl<'r, W: World> Run<'r, W> {
             remembered: 0,
             injected: false,
             broken: None,
+            suspect: None,
+            cleared: HashSet::new(),
+            restarts: 0,
         }
     }
 
@@ -228,8 +246,18 @@ impl<'r, W: World> Run<'r, W> {
         let mut running: FuturesUnordered<Running<'r>> = FuturesUnordered::new();
         let deadline = self.settings.max_time.map(|most| began + most);
         let mut stopped = false;
+        let mut identity = identity.clone();
         loop {
-            while let Some(worker) = free.pop() {
+            if self.suspect.is_some() && running.is_empty() {
+                match self.look_into_suspect().await {
+                    Ok(Some(loosened)) => identity = loosened,
+                    Ok(None) => {}
+                    Err(broken) => self.break_off(broken),
+                }
+            }
+            while self.suspect.is_none()
+                && let Some(worker) = free.pop()
+            {
                 let until = Until {
                     deadline,
                     stopping: &stopping,
@@ -245,14 +273,14 @@ impl<'r, W: World> Run<'r, W> {
                             free.push(worker);
                             self.take_in(ticket, observed, stored);
                         }
-                        None => running.push(start(world, worker, ticket, faultload, identity)),
+                        None => running.push(start(world, worker, ticket, faultload, &identity)),
                     },
                     Step::Done(certificate) => {
                         let until = Until {
                             deadline,
                             stopping: &stopping,
                         };
-                        return self.audited(*certificate, identity, until).await;
+                        return self.audited(*certificate, &identity, until).await;
                     }
                     Step::Wait => {
                         free.push(worker);
@@ -287,6 +315,61 @@ impl<'r, W: World> Run<'r, W> {
         self.searcher.strategy().break_off();
     }
 
+    /// Repeats what led to a call whose payload seems to vary, and if it does,
+    /// starts over with the differing fields left out. Returns how calls are
+    /// identified then.
+    async fn look_into_suspect(&mut self) -> Result<Option<Arc<Identity>>, BrokenWorld> {
+        let Some(suspect) = self.suspect.take() else {
+            return Ok(None);
+        };
+        let mut chosen = self.judged().chosen.clone();
+        let known = chosen.masked.len();
+        let identity = Arc::new(chosen.identity.clone());
+        let mut seen = Vec::new();
+        for _ in 0..REPEATS {
+            let (_, recorded) = self.world.record(&suspect.faultload, &identity).await?;
+            seen.extend(recorded);
+        }
+        if !volatile::loosen(&mut chosen, &self.settings.identity, &seen) {
+            self.cleared.insert(suspect.made);
+            return Ok(None);
+        }
+        self.restarts += 1;
+        let masked = chosen.masked[known..].to_vec();
+        let identity = self.start_over(chosen, masked).await?;
+        Ok(Some(identity))
+    }
+
+    /// Forgets everything that was seen under faults.
+    async fn start_over(
+        &mut self,
+        chosen: Chosen,
+        masked: Vec<String>,
+    ) -> Result<Arc<Identity>, BrokenWorld> {
+        let identity = Arc::new(chosen.identity.clone());
+        let (reference, _) = self.world.reference(&identity).await?;
+        let settings = self.settings;
+        self.sink.note(&Event::Restarted {
+            executions: self.executed.saturating_sub(1),
+            masked,
+        });
+        self.sink.note(&Event::IdentityChosen {
+            identity: chosen.identity.clone(),
+            masked: chosen.masked.clone(),
+        });
+        self.searcher = Searcher::new(settings.strategy, settings.options.clone(), settings.seed);
+        self.memory.executions.clear();
+        (self.executed, self.remembered) = (0, 0);
+        let reference = redacted(reference);
+        self.judged = Some(Judged {
+            judge: Judge::new(settings, &reference),
+            reference,
+            is_kept: false,
+            chosen,
+        });
+        Ok(identity)
+    }
+
     /// The execution under this faultload, if it was made already, and whether
     /// an earlier run of this campaign made it.
     fn recall(&mut self, faultload: &Faultload) -> Option<(Observed, bool)> {
@@ -307,6 +390,10 @@ impl<'r, W: World> Run<'r, W> {
     fn take_in(&mut self, ticket: Ticket, observed: Observed, stored: bool) {
         let observed = Arc::new(redacted(observed));
         self.executed += 1;
+        if self.suspect.is_none() && self.restarts < MOST_RESTARTS {
+            let suspect = Suspect::of(&observed);
+            self.suspect = suspect.filter(|suspect| !self.cleared.contains(&suspect.made));
+        }
         let execution = &observed.execution;
         let mut calls = execution.trace.calls().iter();
         self.injected |= calls.any(|call| call.injected.is_some());
@@ -519,8 +606,9 @@ mod tests {
             unreachable!("nothing is run")
         }
 
-        async fn reference(
+        async fn record(
             &self,
+            _: &Faultload,
             _: &Arc<Identity>,
         ) -> Result<(Observed, Option<murphy_registry::Recorded>), BrokenWorld> {
             unreachable!("nothing is run")

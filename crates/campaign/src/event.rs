@@ -42,6 +42,15 @@ pub enum Event {
         /// What was left out, and why, one sentence each.
         masked: Vec<String>,
     },
+    /// The search starts over: what calls send varies after failures, and is
+    /// left out from now on. All executions under faults up to now count for
+    /// nothing.
+    Restarted {
+        /// How many those are.
+        executions: usize,
+        /// What is left out, and why, one sentence each.
+        masked: Vec<String>,
+    },
     /// An execution under a faultload ended (or came out of the store).
     ExecutionEnded {
         /// The proposal it answers.

@@ -27,6 +27,7 @@ pub mod since;
 mod stable;
 mod stop;
 pub mod store;
+mod volatile;
 mod world;
 
 pub use campaign::{Case, Failed, Memory, Outcome, run};

@@ -131,14 +131,16 @@ pub(crate) fn most_precise(
     Err(refused)
 }
 
-fn attempt(identity: &Identity, references: &[&Recorded]) -> Result<Trace, Vec<Varies>> {
+/// The calls of the first reference under this identity, if all of them show
+/// the same.
+pub(crate) fn attempt(identity: &Identity, references: &[&Recorded]) -> Result<Trace, Vec<Varies>> {
     let identity = Arc::new(identity.clone());
     let renamed: Vec<Trace> = references.iter().map(|r| renamed(&identity, r)).collect();
     check(&renamed.iter().collect::<Vec<_>>())?;
     Ok(renamed.into_iter().next().unwrap_or_default())
 }
 
-fn without_payload(chosen: &mut Chosen, may: MayLeaveOut, _: &[&Recorded]) {
+pub(crate) fn without_payload(chosen: &mut Chosen, may: MayLeaveOut, _: &[&Recorded]) {
     if may.payload && std::mem::replace(&mut chosen.identity.payload, false) {
         chosen.identity.masked.clear();
         chosen.masked.push(
@@ -197,7 +199,7 @@ fn renamed(identity: &Arc<Identity>, recorded: &Recorded) -> Trace {
 
 /// Leaves out every path segment, query parameter and JSON field that differs
 /// between calls that are otherwise the same.
-fn mask_what_differs(chosen: &mut Chosen, may: MayLeaveOut, references: &[&Recorded]) {
+pub(crate) fn mask_what_differs(chosen: &mut Chosen, may: MayLeaveOut, references: &[&Recorded]) {
     let mut differing = Differing::default();
     let Some((first, others)) = references.split_first() else {
         return;

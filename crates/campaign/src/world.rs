@@ -52,12 +52,21 @@ pub trait World: Send + Sync + 'static {
         identity: &Arc<Identity>,
     ) -> impl Future<Output = Result<Observed, BrokenWorld>> + Send;
 
-    /// Runs the scenario once without faults, by itself, and keeps the
+    /// Runs the scenario once under a faultload, by itself, and keeps the
     /// requests it led to, so that what varies between runs can be learnt.
     /// `None` where the world cannot tell, and its own identity is to be used
     /// as it is.
+    fn record(
+        &self,
+        faultload: &Faultload,
+        identity: &Arc<Identity>,
+    ) -> impl Future<Output = Result<(Observed, Option<Recorded>), BrokenWorld>> + Send;
+
+    /// The same without faults.
     fn reference(
         &self,
         identity: &Arc<Identity>,
-    ) -> impl Future<Output = Result<(Observed, Option<Recorded>), BrokenWorld>> + Send;
+    ) -> impl Future<Output = Result<(Observed, Option<Recorded>), BrokenWorld>> + Send {
+        async move { self.record(&Faultload::none(), identity).await }
+    }
 }

@@ -9,8 +9,9 @@ use std::sync::Arc;
 use murphy_campaign::codec::{self, CodecError, Name, Naming, Spelled};
 use murphy_campaign::{Event, Standing, redacted};
 use murphy_model::{
-    AnswerMask, AnswerMasks, Call, CallId, Detail, Execution, Fault, Faultload, Frame, GrpcCode, Identity, Interface, Link,
-    Mode, Observed, Organic, PathTemplates, PayloadHash, Place, Point, Reply, Severity, Trace, Verdict,
+    AnswerMask, AnswerMasks, Call, CallId, Detail, Execution, Fault, Faultload, Frame, GrpcCode,
+    Identity, Interface, Link, Mode, Observed, Organic, PathTemplates, PayloadHash, Place, Point,
+    Reply, Severity, Trace, Verdict,
 };
 use murphy_search::Ticket;
 use proptest::collection::vec;

@@ -202,6 +202,16 @@ impl Point {
         self.0.parent == other.0.parent && self.0.frame.same_call(&other.0.frame)
     }
 
+    /// Whether both are the same but for what was sent and for counts, at every
+    /// level of the chain.
+    pub fn same_but_for_payloads(&self, other: &Point) -> bool {
+        let same = |(a, b): (&Point, &Point)| {
+            let (a, b) = (a.frame(), b.frame());
+            a.destination == b.destination && a.interface == b.interface && a.site == b.site
+        };
+        self.depth() == other.depth() && self.and_above().zip(other.and_above()).all(same)
+    }
+
     /// Whether both are the same but for counts, at every level of the chain.
     pub fn same_but_for_counts(&self, other: &Point) -> bool {
         self.depth() == other.depth()

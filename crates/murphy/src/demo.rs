@@ -41,11 +41,12 @@ impl World for Simulated {
         Ok(self.run_now(faultload))
     }
 
-    async fn reference(
+    async fn record(
         &self,
+        faultload: &Faultload,
         _: &Arc<Identity>,
     ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
-        Ok((self.run_now(&Faultload::none()), None))
+        Ok((self.run_now(faultload), None))
     }
 }
 
@@ -100,12 +101,13 @@ impl World for OnSockets {
         Ok(observed)
     }
 
-    async fn reference(
+    async fn record(
         &self,
+        faultload: &Faultload,
         identity: &Arc<Identity>,
     ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
         let (observed, recorded) = self
-            .run_on_stage(0, &Faultload::none(), identity, Keep::Requests)
+            .run_on_stage(0, faultload, identity, Keep::Requests)
             .await?;
         Ok((observed, Some(recorded)))
     }

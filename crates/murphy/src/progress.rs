@@ -105,6 +105,16 @@ impl Sink for Progress {
                     self.bar.is_some(),
                 );
             }
+            Event::Restarted { executions, masked } => {
+                self.stored = 0;
+                for why in masked {
+                    output::say(format_args!("note: ignoring {why}"));
+                }
+                output::say(format_args!(
+                    "note: starting over; {} with other names for these calls are run again",
+                    counted(*executions, "execution")
+                ));
+            }
             Event::ExecutionEnded { stored: true, .. } => self.stored += 1,
             Event::Learned(standing) => {
                 let text = self.standing(standing);

@@ -11,7 +11,9 @@ use murphy_campaign::live::spec::{ScenarioKind, ScenarioSpec, ServiceSpec, Sourc
 use murphy_campaign::live::{
     self, Clash, Correlation, HowClashed, LiveOptions, LiveWorld, ServiceState, Wanted,
 };
-use murphy_campaign::{BrokenWorld, IdentityChoice, MayLeaveOut, Settings as Campaign, StrategyKind};
+use murphy_campaign::{
+    BrokenWorld, IdentityChoice, MayLeaveOut, Settings as Campaign, StrategyKind,
+};
 use murphy_model::{Identity, PathTemplates, nearest};
 use murphy_proxy::Witness;
 use murphy_search::{Filter, ModeRules, Modes, Options, Order};

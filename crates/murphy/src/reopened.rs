@@ -236,13 +236,14 @@ impl World for Place {
         }
     }
 
-    async fn reference(
+    async fn record(
         &self,
+        faultload: &Faultload,
         identity: &Arc<Identity>,
     ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
         match self {
-            Place::Demo(world) => world.reference(identity).await,
-            Place::Live(world) => world.reference(identity).await,
+            Place::Demo(world) => world.record(faultload, identity).await,
+            Place::Live(world) => world.record(faultload, identity).await,
         }
     }
 }

@@ -55,13 +55,14 @@ impl World for Demo {
         }
     }
 
-    async fn reference(
+    async fn record(
         &self,
+        faultload: &Faultload,
         identity: &Arc<Identity>,
     ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
         match self {
-            Demo::Memory(world) => world.reference(identity).await,
-            Demo::Sockets(world) => world.reference(identity).await,
+            Demo::Memory(world) => world.record(faultload, identity).await,
+            Demo::Sockets(world) => world.record(faultload, identity).await,
         }
     }
 }

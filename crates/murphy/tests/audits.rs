@@ -88,11 +88,12 @@ impl World for Watched {
         Ok(observed)
     }
 
-    async fn reference(
+    async fn record(
         &self,
+        faultload: &Faultload,
         identity: &Arc<Identity>,
     ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
-        self.simulated.reference(identity).await
+        self.simulated.record(faultload, identity).await
     }
 }
 

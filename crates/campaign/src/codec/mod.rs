@@ -138,6 +138,10 @@ enum EventForm<'e> {
         identity: IdentityForm,
         masked: Vec<String>,
     },
+    Restarted {
+        executions: usize,
+        masked: Vec<String>,
+    },
     ExecutionEnded {
         ticket: u64,
         observed: ObservedForm,
@@ -187,6 +191,10 @@ impl<'e> EventForm<'e> {
             },
             Event::IdentityChosen { identity, masked } => EventForm::IdentityChosen {
                 identity: IdentityForm::new(identity),
+                masked: clean(masked),
+            },
+            Event::Restarted { executions, masked } => EventForm::Restarted {
+                executions: *executions,
                 masked: clean(masked),
             },
             Event::ExecutionEnded {

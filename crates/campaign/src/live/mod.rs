@@ -491,12 +491,12 @@ impl World for LiveWorld {
         Ok(observed)
     }
 
-    async fn reference(
+    async fn record(
         &self,
+        faultload: &Faultload,
         identity: &Arc<Identity>,
     ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
-        let none = Faultload::none();
-        let run = self.execute(0, &none, identity, Keep::Requests, self.how());
+        let run = self.execute(0, faultload, identity, Keep::Requests, self.how());
         run.await
     }
 }

@@ -135,6 +135,10 @@ enum Row {
         verdict: &'static str,
         observed: String,
     },
+    /// What was run under faults counts for nothing.
+    Forget {
+        campaign: Key,
+    },
     Identity {
         campaign: Key,
         identity: String,
@@ -220,6 +224,7 @@ impl Writer {
                 identity: codec::write_identity(&identity),
                 masked: codec::write_masked(&masked),
             }),
+            Event::Restarted { .. } => book.rows.push(Row::Forget { campaign }),
             // It came out of this very store.
             Event::ExecutionEnded { stored: true, .. } | Event::Audited { stored: true, .. } => {}
             Event::ExecutionEnded {
@@ -355,6 +360,10 @@ fn write_row(connection: &Connection, row: &Row) -> rusqlite::Result<usize> {
              VALUES (?, ?, ?, ?, ?)",
         )?
         .execute(params![campaign, kind, *number as i64, verdict, observed]),
+        Row::Forget { campaign } => {
+            prepared("DELETE FROM execution WHERE campaign = ? AND kind = 'faults'")?
+                .execute(params![campaign])
+        }
         Row::Identity {
             campaign,
             identity,

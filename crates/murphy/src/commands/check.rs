@@ -210,7 +210,10 @@ fn search(config: &Config) -> Vec<(String, String)> {
     lines.set("jobs", rules.jobs);
     lines.set("exhaustive", rules.exhaustive.then_some(true));
     let replies = |of| Replies::NAMES.iter().find(|(_, known)| *known == of);
-    lines.set("replies", rules.replies.and_then(replies).map(|(name, _)| *name));
+    lines.set(
+        "replies",
+        rules.replies.and_then(replies).map(|(name, _)| *name),
+    );
     lines.list("reduce", rules.reduce.iter().map(reduction));
     lines.list("no_reduce", rules.no_reduce.iter().map(reduction));
     lines.set("seed", rules.seed);

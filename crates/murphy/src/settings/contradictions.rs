@@ -57,7 +57,11 @@ fn check_random(search: &SearchArgs) -> Result<(), Usage> {
                 "skips nothing already",
             ),
             (search.exhaustive, "--exhaustive", "draws a sample"),
-            (search.replies.is_some(), "--replies", "learns nothing from replies"),
+            (
+                search.replies.is_some(),
+                "--replies",
+                "learns nothing from replies",
+            ),
         ],
     )
 }

@@ -244,8 +244,8 @@ const AUDIT: usize = 10;
 /// How many skipped cases a campaign runs after all: as many as were asked
 /// for, or a few where the search relies on more than what it has seen.
 pub(crate) fn audit(asked: Option<usize>, campaign: &Campaign) -> Option<usize> {
-    let relies = campaign.strategy == StrategyKind::Tree
-        && campaign.options.reduces(Reduction::Modes);
+    let relies =
+        campaign.strategy == StrategyKind::Tree && campaign.options.reduces(Reduction::Modes);
     asked.or(relies.then_some(AUDIT))
 }
 

@@ -15,9 +15,7 @@ pub(crate) fn assumption(replies: Replies) -> &'static str {
         Replies::Classes => {
             "to its caller a reply is its status and whether a successful answer has its usual body or a degraded one, unless seen otherwise"
         }
-        Replies::Bodies => {
-            "to its caller a reply is its status and, if it is successful, its body"
-        }
+        Replies::Bodies => "to its caller a reply is its status and, if it is successful, its body",
     }
 }
 
