@@ -1,8 +1,8 @@
 //! Patterns: one expression for many points.
 //!
-//! Owns matching. A pattern is written like a point, with `*` in text fields,
-//! `#*` for any count and a leading `** >` for any path; what it does not
-//! mention (payload, predecessors, call site) matches anything.
+//! Owns matching. A pattern is written like a point, with `*` in text fields
+//! and a leading `** >` for any path; what it does not mention (attempt,
+//! payload, predecessors, call site) matches anything.
 
 use std::sync::Arc;
 
@@ -197,6 +197,13 @@ impl FramePattern {
             count,
         })
     }
+
+    /// Whether no text in it has a wildcard.
+    fn is_spelled_out(&self) -> bool {
+        self.destination.literal().is_some()
+            && self.interface.as_interface().is_some()
+            && self.site.as_ref().is_none_or(|it| it.literal().is_some())
+    }
 }
 
 fn full_hash(digits: &str) -> Option<[u8; 16]> {
@@ -231,6 +238,12 @@ impl Pattern {
             && chain
                 .zip(self.frames.iter().rev())
                 .all(|(point, pattern)| pattern.matches(point.frame()))
+    }
+
+    /// Whether one call is named, with nothing left open but its attempts:
+    /// written as a fault's target, it is a point.
+    pub(crate) fn is_spelled_out(&self) -> bool {
+        !self.anywhere && self.frames.iter().all(FramePattern::is_spelled_out)
     }
 
     /// The point spelled out, if there is no wildcard in the pattern.

@@ -112,7 +112,8 @@ pub(crate) const DEFAULT_MODES: &str = murphy::HTTP_MODES;
 pub(crate) const DEFAULT_APP: &str = "mailchimp";
 
 const EXPLAIN_EXAMPLES: &str = "\
-A faultload is a list of faults, each a call and a mode; `** >` stands for any callers:
+A faultload is a list of faults, each a call and a mode. With a wildcard (`*`, or `** >` for any
+callers) it means every attempt of every call that matches, unless `#1`, `#2`, … names one:
   murphy explain \"** > cart * = 503\"
   murphy explain \"** > cart * = 503\" -- pytest -q tests
   murphy explain --app mailchimp \"** > app-server * = 503\"
@@ -189,7 +190,8 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "MODES", help_heading = SEARCH)]
     pub(crate) modes: Option<String>,
 
-    /// Make only calls fail that match this pattern, such as "** > cart *"; may be repeated.
+    /// Make only calls fail that match this pattern, such as "** > cart *" for every attempt, or
+    /// "** > cart * #1" for the first; may be repeated.
     #[arg(long, value_name = "PATTERN", help_heading = SEARCH)]
     pub(crate) only: Vec<String>,
 

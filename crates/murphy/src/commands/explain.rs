@@ -261,7 +261,7 @@ fn suggestion(target: &Target, points: &[Point]) -> String {
 }
 
 fn anywhere(frame: &Frame) -> String {
-    let bare = Frame::new(&frame.destination, frame.interface.clone()).nth(frame.count);
+    let bare = Frame::new(&frame.destination, frame.interface.clone());
     format!("`** > {bare}`")
 }
 

@@ -231,7 +231,8 @@ pub(crate) struct Search {
     pub(crate) no_reduce: Option<Words>,
     /// Decides everything random.
     pub(crate) seed: Option<Number>,
-    /// Make only calls fail that match one of these patterns.
+    /// Make only calls fail that match one of these patterns: every attempt, or with `#1` only
+    /// the first.
     pub(crate) only: Option<Words>,
     /// Never make calls fail that match one of these patterns.
     pub(crate) except: Option<Words>,
