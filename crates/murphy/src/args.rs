@@ -125,6 +125,7 @@ Of your own system, the last campaign is explained as it was run: nothing that w
 
 #[derive(Args, Debug)]
 #[command(after_help = EXPLAIN_EXAMPLES, mut_arg("modes", |arg| arg.help(MODES_OF_THE_SEARCH)))]
+#[command(mut_args(about_example_systems))]
 pub(crate) struct ExplainArgs {
     /// An example system, instead of the last campaign on your own; `murphy demo --list` shows
     /// them all.
@@ -154,6 +155,25 @@ pub(crate) struct ExplainArgs {
 
     #[command(flatten)]
     pub(crate) strategy: StrategyArgs,
+}
+
+/// What is set about an example system needs one.
+fn about_example_systems(arg: clap::Arg) -> clap::Arg {
+    match arg.get_id().as_str() {
+        "simulate" | "set" | "identity" | "keep_state" => arg.requires("app"),
+        _ => arg,
+    }
+}
+
+impl ExplainArgs {
+    /// The user's own system.
+    pub(crate) fn project(&self) -> ProjectArgs {
+        ProjectArgs {
+            config: self.config.clone(),
+            scenario: self.scenario.iter().cloned().collect(),
+            command: self.command.clone(),
+        }
+    }
 }
 
 const SYSTEM: &str = "The system";
