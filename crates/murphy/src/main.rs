@@ -16,6 +16,7 @@ mod kept;
 mod known;
 mod observe;
 mod output;
+mod own_project;
 mod progress;
 mod project;
 mod reopened;

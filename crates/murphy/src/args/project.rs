@@ -113,7 +113,10 @@ is held against it any more, NOT REACHED (4) if they do not strike.
 
 Examples:
   murphy replay M-67f873
-  murphy replay .murphy/replays/M-67f873.json";
+  murphy replay .murphy/replays/M-67f873.json
+
+A file from elsewhere may name a scenario of your murphy.toml and what must fail in it. If it names
+a command or another configuration, it is shown and refused, unless `--trust` is given.";
 
 #[derive(Args, Debug)]
 #[command(after_help = REPLAY_EXAMPLES)]
@@ -125,6 +128,10 @@ pub(crate) struct ReplayArgs {
     /// Where murphy.toml is now, if not where it was.
     #[arg(long, value_name = "PATH")]
     pub(crate) config: Option<PathBuf>,
+
+    /// Let a file from elsewhere run its own command and read its own configuration.
+    #[arg(long)]
+    pub(crate) trust: bool,
 }
 
 #[derive(Args, Debug)]
