@@ -226,6 +226,39 @@ pub struct Pattern {
     pub frames: Vec<FramePattern>,
 }
 
+impl From<&Frame> for FramePattern {
+    /// This frame, whatever it does not tell: payload, predecessors, site.
+    fn from(frame: &Frame) -> Self {
+        let interface = match &frame.interface {
+            Interface::Http { method, path } => InterfacePattern::Http {
+                method: Text::exactly(method),
+                path: Text::exactly(path),
+            },
+            Interface::Grpc { service, method } => {
+                InterfacePattern::Grpc(Text::exactly(&format!("{service}/{method}")))
+            }
+        };
+        FramePattern {
+            destination: Text::exactly(&frame.destination),
+            interface,
+            payload: frame.payload.map(|hash| hash.to_string().into()),
+            predecessors: frame.predecessors.clone(),
+            site: frame.site.as_deref().map(Text::exactly),
+            count: Attempts::Exactly(frame.count),
+        }
+    }
+}
+
+impl From<&Point> for Pattern {
+    /// Every point that is this one as far as this one tells.
+    fn from(point: &Point) -> Self {
+        Pattern {
+            anywhere: false,
+            frames: point.frames().into_iter().map(FramePattern::from).collect(),
+        }
+    }
+}
+
 impl Pattern {
     /// Whether the call at `point` is meant.
     pub fn matches(&self, point: &Point) -> bool {

@@ -17,6 +17,7 @@ mod known;
 mod observe;
 mod output;
 mod own_project;
+mod past_execution;
 mod progress;
 mod project;
 mod reopened;

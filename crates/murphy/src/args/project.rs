@@ -90,6 +90,11 @@ fn hide(arg: Arg, idle: &[&str]) -> Arg {
 #[derive(Args, Debug)]
 #[command(mut_args(|arg| hide(arg, &IDLE_FOR_LIST)))]
 pub(crate) struct ListArgs {
+    /// The number of an execution of the last campaign, whose calls are shown instead; nothing is
+    /// run.
+    #[arg(value_name = "EXECUTION")]
+    pub(crate) execution: Option<usize>,
+
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
 
@@ -132,6 +137,28 @@ pub(crate) struct ReplayArgs {
     /// Let a file from elsewhere run its own command and read its own configuration.
     #[arg(long)]
     pub(crate) trust: bool,
+}
+
+const TRY_EXAMPLES: &str = "\
+Runs your test without faults first, then once more with these calls failing, and shows what
+happened: the calls, what was injected, the verdict and what was printed. One call alone means
+that call whoever makes it; `*` stands for any text, and every call that matches fails.
+
+Examples:
+  murphy try \"cart GET * = 503\"
+  murphy try \"cart GET /cart #1 = reset\" -- pytest -q tests/checkout.py
+  murphy try \"cart * = 503, stock * = hang\" --scenario checkout
+
+Exit codes: 0 the test passed, 1 it failed, 4 not every fault was injected: NOT REACHED.";
+
+#[derive(Args, Debug)]
+#[command(after_help = TRY_EXAMPLES)]
+pub(crate) struct TryArgs {
+    /// What is to fail, such as "cart GET * = 503".
+    pub(crate) faultload: String,
+
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
 }
 
 #[derive(Args, Debug)]
