@@ -191,7 +191,7 @@ async fn a_fault_that_does_not_fit_is_reported() {
     assert_eq!(subject.system().wire, Wire::Http);
     assert_eq!(Wire::Http.protocol(), Protocol::Http);
     let stage = subject.stage(options(Propagation::W3c)).await;
-    let faultload: Faultload = "** > movies * = grpc:UNAVAILABLE".parse().unwrap();
+    let faultload: Faultload = "** > movies * #1 = grpc:UNAVAILABLE".parse().unwrap();
     let (execution, _) = stage.run(0, &faultload).await.unwrap();
     let missing = faultload.faults().collect();
     assert_eq!(execution.verdict, Verdict::NotExercised { missing });

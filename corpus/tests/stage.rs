@@ -69,7 +69,7 @@ async fn a_cancelled_run_leaves_its_worker_free() {
         ..options(Propagation::W3c)
     });
     let stage = stage.await;
-    let hanging: Faultload = "** > bookings * = hang".parse().unwrap();
+    let hanging: Faultload = "** > bookings * #1 = hang".parse().unwrap();
     let cut = tokio::time::timeout(Duration::from_millis(100), stage.run(0, &hanging)).await;
     assert!(cut.is_err());
     assert_eq!(stage.in_flight(), 0);
@@ -85,7 +85,7 @@ async fn a_scenario_that_never_ends_is_cut_off_as_in_the_simulator() {
         ..options(Propagation::W3c)
     });
     let stage = stage.await;
-    let hanging: Faultload = "** > www.imdb.com * = hang".parse().unwrap();
+    let hanging: Faultload = "** > www.imdb.com * #1 = hang".parse().unwrap();
     let (execution, recorded) = stage.run(0, &hanging).await.unwrap();
     assert!(!recorded.quiet);
     assert_eq!(execution, subject.simulator().run(&hanging));
@@ -102,7 +102,7 @@ async fn delays_are_as_planned_however_fast_time_passes() {
         ..options(Propagation::W3c)
     });
     let stage = stage.await;
-    let slow: Faultload = "** > shipping * = delay:2s".parse().unwrap();
+    let slow: Faultload = "** > shipping * #1 = delay:2s".parse().unwrap();
     let began = Instant::now();
     let (execution, recorded) = stage.run(0, &slow).await.unwrap();
     assert!(began.elapsed() < Duration::from_secs(2));

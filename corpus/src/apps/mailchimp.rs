@@ -45,9 +45,9 @@ pub(super) fn apps() -> Vec<App> {
 
 fn expected() -> Vec<Expected> {
     const UNHANDLED: &[&str] = &[
-        "** > app-server * = 502",
-        "** > app-server * = 503",
-        "** > app-server * = 504",
+        "** > app-server * #1 = 502",
+        "** > app-server * #1 = 503",
+        "** > app-server * #1 = 504",
     ];
     vec![
         expect::fails("", HTTP, UNHANDLED),

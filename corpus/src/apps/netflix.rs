@@ -42,7 +42,7 @@ pub(super) fn apps() -> Vec<App> {
 }
 
 fn expected() -> Vec<Expected> {
-    const UNHANDLED: &[&str] = &["** > api-gateway * = 502", "** > api-gateway * = 504"];
+    const UNHANDLED: &[&str] = &["** > api-gateway * #1 = 502", "** > api-gateway * #1 = 504"];
     vec![
         expect::fails("", HTTP, UNHANDLED),
         expect::fails("", DECLARED, &[]),

@@ -123,7 +123,7 @@ pub enum StageError {
 /// let app = murphy_corpus::find("cinema-3").expect("a known app");
 /// let settings = app.settings([])?;
 /// let stage = Stage::new(app, settings, Options::default()).await?;
-/// let (execution, _) = stage.run(0, &"** > bookings * = 503".parse()?).await?;
+/// let (execution, _) = stage.run(0, &"** > bookings * #1 = 503".parse()?).await?;
 /// println!("{:?}", execution.verdict);
 /// # Ok(())
 /// # }

@@ -19,6 +19,8 @@ pub struct Retraced {
     pub searcher: Searcher,
     /// What became of each execution that it took in, by number.
     pub verdicts: HashMap<usize, Verdict>,
+    /// What was to fail in each of them, by number.
+    pub faultloads: HashMap<usize, Faultload>,
     /// Whether it asked for an execution that was not kept: the campaign was
     /// stopped there, or was another search.
     pub is_cut_off: bool,
@@ -36,6 +38,7 @@ pub fn retrace(settings: &Settings, mut kept: HashMap<Faultload, Observed>) -> R
     let mut retraced = Retraced {
         searcher: Searcher::new(*strategy, options.clone(), *seed),
         verdicts: HashMap::new(),
+        faultloads: HashMap::new(),
         is_cut_off: false,
     };
     while let Step::Try(ticket, faultload) = retraced.searcher.strategy().next() {
@@ -47,8 +50,10 @@ pub fn retrace(settings: &Settings, mut kept: HashMap<Faultload, Observed>) -> R
         let verdict = execution.verdict.clone();
         retraced.searcher.strategy().learn(ticket, execution);
         let number = retraced.searcher.number(ticket, &faultload);
-        let taken_in = number.map(|number| (number, verdict));
-        retraced.verdicts.extend(taken_in);
+        if let Some(number) = number {
+            retraced.verdicts.insert(number, verdict);
+            retraced.faultloads.insert(number, faultload);
+        }
     }
     retraced
 }

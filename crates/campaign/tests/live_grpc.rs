@@ -287,7 +287,7 @@ async fn the_entry_call_itself_is_never_failed() {
     let buy = call("shop.v1.Shop/Buy", json!({"item": "tea", "amount": 1}));
     let world = world(Tells::V1, buy, &folder).await.unwrap();
     let identity: Arc<murphy_model::Identity> = Arc::default();
-    let fault = "** > shop * = reset".parse().unwrap();
+    let fault = "** > shop * #1 = reset".parse().unwrap();
     let observed = murphy_campaign::World::run(&world, 0, &fault, &identity).await;
     assert_eq!(complaint(&observed.unwrap()), "not exercised");
 }

@@ -141,7 +141,7 @@ async fn a_command_is_told_its_execution() {
     spec.environment = [("TARGET".to_owned(), "{cart-v2.address}".to_owned())].into();
     let world = start(system, scenario(ScenarioKind::Command(spec)), &folder).await;
     let world = world.unwrap();
-    let output = run(&world, "** > cart-v2 * = 503").await.output.unwrap();
+    let output = run(&world, "** > cart-v2 * #1 = 503").await.output.unwrap();
     let value = |name: &str| {
         let line = output
             .lines()
@@ -155,7 +155,7 @@ async fn a_command_is_told_its_execution() {
     assert_eq!(value("TRACESTATE"), format!("murphy={execution}"));
     assert_eq!(value("BAGGAGE"), format!("murphy={execution}"));
     assert!(value("TRACEPARENT").contains(execution));
-    assert_eq!(value("MURPHY_FAULTS"), "[\"** > cart-v2 * = 503\"]");
+    assert_eq!(value("MURPHY_FAULTS"), "[\"** > cart-v2 * #1 = 503\"]");
     assert_eq!(value("MURPHY_WORKER"), "0");
     assert_eq!(value("MURPHY_CART_V2_URL"), format!("http://{entry}"));
     assert_eq!(value("TARGET"), entry);

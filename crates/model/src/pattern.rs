@@ -1,8 +1,8 @@
 //! Patterns: one expression for many points.
 //!
-//! Owns matching. A pattern is written like a point, with `*` in text fields,
-//! `#*` for any count and a leading `** >` for any path; what it does not
-//! mention (payload, predecessors, call site) matches anything.
+//! Owns matching. A pattern is written like a point, with `*` in text fields
+//! and a leading `** >` for any path; what it does not mention (attempt,
+//! payload, predecessors, call site) matches anything.
 
 use std::sync::Arc;
 
@@ -197,6 +197,13 @@ impl FramePattern {
             count,
         })
     }
+
+    /// Whether no text in it has a wildcard.
+    fn is_spelled_out(&self) -> bool {
+        self.destination.literal().is_some()
+            && self.interface.as_interface().is_some()
+            && self.site.as_ref().is_none_or(|it| it.literal().is_some())
+    }
 }
 
 /// A point with wildcards.
@@ -206,6 +213,39 @@ pub struct Pattern {
     pub anywhere: bool,
     /// The frames, entry call first; never empty.
     pub frames: Vec<FramePattern>,
+}
+
+impl From<&Frame> for FramePattern {
+    /// This frame, whatever it does not tell: payload, predecessors, site.
+    fn from(frame: &Frame) -> Self {
+        let interface = match &frame.interface {
+            Interface::Http { method, path } => InterfacePattern::Http {
+                method: Text::exactly(method),
+                path: Text::exactly(path),
+            },
+            Interface::Grpc { service, method } => {
+                InterfacePattern::Grpc(Text::exactly(&format!("{service}/{method}")))
+            }
+        };
+        FramePattern {
+            destination: Text::exactly(&frame.destination),
+            interface,
+            payload: frame.payload.map(|hash| hash.to_string().into()),
+            predecessors: frame.predecessors.clone(),
+            site: frame.site.as_deref().map(Text::exactly),
+            count: Attempts::Exactly(frame.count),
+        }
+    }
+}
+
+impl From<&Point> for Pattern {
+    /// Every point that is this one as far as this one tells.
+    fn from(point: &Point) -> Self {
+        Pattern {
+            anywhere: false,
+            frames: point.frames().into_iter().map(FramePattern::from).collect(),
+        }
+    }
 }
 
 impl Pattern {
@@ -220,6 +260,12 @@ impl Pattern {
             && chain
                 .zip(self.frames.iter().rev())
                 .all(|(point, pattern)| pattern.matches(point.frame()))
+    }
+
+    /// Whether one call is named, with nothing left open but its attempts:
+    /// written as a fault's target, it is a point.
+    pub(crate) fn is_spelled_out(&self) -> bool {
+        !self.anywhere && self.frames.iter().all(FramePattern::is_spelled_out)
     }
 
     /// The point spelled out, if there is no wildcard in the pattern.

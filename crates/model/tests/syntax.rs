@@ -256,7 +256,7 @@ proptest! {
     fn the_text_of_a_point_is_a_pattern_of_that_point(point in point()) {
         let pattern: Pattern = point.to_string().parse().unwrap();
         prop_assert!(pattern.matches(&point), "{}", pattern);
-        prop_assert_eq!(pattern.as_point(), Some(point));
+        prop_assert_eq!(point.to_string().parse(), Ok(Target::Call(point)));
     }
 
     #[test]

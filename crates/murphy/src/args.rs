@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use harden::HardenArgs;
 pub(crate) use project::{
-    BaselineArgs, BaselineCommand, DoctorArgs, ListArgs, PlanArgs, ProjectArgs, ReplayArgs, RunArgs,
+    BaselineArgs, BaselineCommand, DoctorArgs, ListArgs, PlanArgs, ProjectArgs, ReplayArgs,
+    RunArgs, TryArgs,
 };
 pub(crate) use setup::{CheckArgs, CompletionsArgs, InitArgs};
 
@@ -33,6 +34,7 @@ Start here:
   murphy demo                     find a bug in an example system, in a second
   murphy init                     write a murphy.toml for your own system
   murphy doctor                   see whether all is wired as it should be
+  murphy try \"cart GET * = 503\"  make calls of your choice fail once, and see what happens
   murphy run -- pytest -q         test it, with your own test
   murphy harden --budget 3        see which call sites to harden first
   murphy replay M-67f873          see whether a finding is fixed
@@ -45,9 +47,11 @@ faults or is not stable, 4 nothing was injected, 5 not complete (with --require-
 pub(crate) enum Command {
     /// Run your test with the calls between services failing, alone and together.
     Run(RunArgs),
+    /// Make calls of your choice fail in one run of your test, and show what happens.
+    Try(TryArgs),
     /// Test an example system with known bugs; no set-up needed.
     Demo(DemoArgs),
-    /// Say what became of a faultload in the search, and why.
+    /// Say what became of a faultload in the search, and why; or show one execution.
     Explain(ExplainArgs),
     /// Run a test once and show the calls it leads to: what can be made to fail.
     List(ListArgs),
@@ -112,9 +116,11 @@ pub(crate) const DEFAULT_MODES: &str = murphy::HTTP_MODES;
 pub(crate) const DEFAULT_APP: &str = "mailchimp";
 
 const EXPLAIN_EXAMPLES: &str = "\
-A faultload is a list of faults, each a call and a mode; `** >` stands for any callers:
+A faultload is a list of faults, each a call and a mode. With a wildcard (`*`, or `** >` for any
+callers) it means every attempt of every call that matches, unless `#1`, `#2`, … names one:
   murphy explain \"** > cart * = 503\"
   murphy explain \"** > cart * = 503\" -- pytest -q tests
+  murphy explain 35                         execution 35 of the last campaign
   murphy explain --app mailchimp \"** > app-server * = 503\"
   murphy explain --app netflix \"** > user-profile * = 500, ** > bookmarks * = 503\"
   murphy explain --app cinema-3 --reduce retry \"** > bookings * #2 = 500\"
@@ -124,6 +130,7 @@ Of your own system, the last campaign is explained as it was run: nothing that w
 
 #[derive(Args, Debug)]
 #[command(after_help = EXPLAIN_EXAMPLES, mut_arg("modes", |arg| arg.help(MODES_OF_THE_SEARCH)))]
+#[command(mut_args(about_example_systems))]
 pub(crate) struct ExplainArgs {
     /// An example system, instead of the last campaign on your own; `murphy demo --list` shows
     /// them all.
@@ -138,7 +145,9 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) scenario: Option<String>,
 
-    /// The faultload to explain, such as "** > cart GET /cart = 503".
+    /// The faultload to explain, such as "** > cart GET /cart = 503", or the number of an execution
+    /// of the last campaign.
+    #[arg(value_name = "FAULTLOAD|EXECUTION")]
     pub(crate) faultload: String,
 
     /// The test that was given to `murphy run` instead of the scenarios in the file.
@@ -153,6 +162,25 @@ pub(crate) struct ExplainArgs {
 
     #[command(flatten)]
     pub(crate) strategy: StrategyArgs,
+}
+
+/// What is set about an example system needs one.
+fn about_example_systems(arg: clap::Arg) -> clap::Arg {
+    match arg.get_id().as_str() {
+        "simulate" | "set" | "identity" | "keep_state" => arg.requires("app"),
+        _ => arg,
+    }
+}
+
+impl ExplainArgs {
+    /// The user's own system.
+    pub(crate) fn project(&self) -> ProjectArgs {
+        ProjectArgs {
+            config: self.config.clone(),
+            scenario: self.scenario.iter().cloned().collect(),
+            command: self.command.clone(),
+        }
+    }
 }
 
 const SYSTEM: &str = "The system";
@@ -189,7 +217,8 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "MODES", help_heading = SEARCH)]
     pub(crate) modes: Option<String>,
 
-    /// Make only calls fail that match this pattern, such as "** > cart *"; may be repeated.
+    /// Make only calls fail that match this pattern, such as "** > cart *" for every attempt, or
+    /// "** > cart * #1" for the first; may be repeated.
     #[arg(long, value_name = "PATTERN", help_heading = SEARCH)]
     pub(crate) only: Vec<String>,
 

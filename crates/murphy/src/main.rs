@@ -16,6 +16,8 @@ mod kept;
 mod known;
 mod observe;
 mod output;
+mod own_project;
+mod past_execution;
 mod progress;
 mod project;
 mod reopened;

@@ -23,7 +23,7 @@ use crate::config::{Config, IdentityRules, Switch};
 use crate::context::Context;
 use crate::error::Error;
 use crate::output;
-use crate::settings::{SearchWords, base_options, search_words};
+use crate::settings::{SearchWords, base_options, contradictions, search_words};
 use crate::usage::Usage;
 
 /// A user's own system.
@@ -97,6 +97,9 @@ impl Project {
         args: Option<&CampaignArgs>,
     ) -> Result<Campaign, Error> {
         let rules = &self.config.search;
+        if let Some(args) = args {
+            contradictions::check_campaign(args, search, rules.strategy)?;
+        }
         let words = search_words(search)?;
         let modes = self.modes(&words);
         let asked = args.map(|args| args.strategy).unwrap_or_default();

@@ -12,6 +12,7 @@ use murphy_campaign::live::LiveWorld;
 use murphy_campaign::{BrokenWorld, IdentityChoice, World};
 use murphy_model::{Faultload, Identity, Observed};
 use murphy_registry::Recorded;
+use murphy_report::terminal;
 
 use crate::args::{ProjectArgs, SearchArgs, StrategyArgs, SystemArgs};
 use crate::config;
@@ -171,6 +172,10 @@ async fn open_project(
         unreachable!("asked for projects only");
     };
     let (config, directory) = where_now(config, directory, moved, &context.directory());
+    // Its text is shown where it is wrong; not that of any file that there is.
+    if config.extension().is_none_or(|it| it != "toml") {
+        return Err(no_configuration(&config).into());
+    }
     let given = ProjectArgs {
         config: Some(config),
         scenario: match command.is_empty() {
@@ -188,6 +193,14 @@ async fn open_project(
         oracles: campaign.oracles,
         hint: observe::HINT.to_owned(),
     })
+}
+
+fn no_configuration(config: &Path) -> Usage {
+    let shown = terminal::visible(&config.display().to_string());
+    Usage::new(format!(
+        "the replay file names {shown}, which is no TOML file"
+    ))
+    .hint("name the configuration with `--config`")
 }
 
 /// Where the file of a finding is now, and where its test was typed: a project

@@ -169,15 +169,25 @@ impl Settings {
 
     /// Whether a call was declared to do no harm when made twice.
     pub(crate) fn is_idempotent(&self, point: &Point) -> bool {
-        let first = point.with_count(1);
-        let fits = |pattern: &Pattern| pattern.matches(point) || pattern.matches(&first);
-        self.idempotent.iter().any(fits)
+        self.idempotent.iter().any(|pattern| pattern.matches(point))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_attempt_of_a_call_is_declared_idempotent() {
+        let settings = Settings {
+            idempotent: vec!["** > cart POST /carts/*".parse().unwrap()],
+            ..Settings::default()
+        };
+        for attempt in ["", " #2"] {
+            let point = format!("shop GET / > cart POST /carts/{{}}{attempt}");
+            assert!(settings.is_idempotent(&point.parse().unwrap()), "{point}");
+        }
+    }
 
     #[test]
     fn levels_are_set_by_name() {

@@ -47,7 +47,7 @@ fn seen(recorded: &Recorded) -> Vec<Seen> {
 fn run_one(registry: &Registry, number: usize) -> Vec<Seen> {
     let attempt = number % 4 + 1;
     let faults =
-        format!("shop GET / > cart GET / #{attempt} = 503, ** > pay GET /{number} = reset");
+        format!("shop GET / > cart GET / #{attempt} = 503, ** > pay GET /{number} #1 = reset");
     let run = Run::begin(registry, plan(&faults));
     let entry = run.enter("shop");
     for _ in 0..number % 5 {

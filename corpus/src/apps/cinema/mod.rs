@@ -108,7 +108,7 @@ pub(super) fn apps() -> Vec<App> {
         ),
         App {
             expected: || {
-                let refused = &["** > bookings * = 429"];
+                let refused = &["** > bookings * #1 = 429"];
                 vec![fails("", HTTP, &[]), fails("", DECLARED, refused)]
             },
             ..app(
@@ -259,13 +259,13 @@ const TEST_TIMEOUT: Duration = Duration::from_secs(10);
 fn impatient() -> Vec<Expected> {
     vec![
         fails("", HTTP, &[]),
-        fails("", "reset", &["** > bookings * = reset"]),
+        fails("", "reset", &["** > bookings * #1 = reset"]),
         // Declared timeouts run out at once, so nobody else's patience does.
-        fails("", DECLARED, &["** > bookings * = reset"]),
+        fails("", DECLARED, &["** > bookings * #1 = reset"]),
         fails(
             "",
             "hang",
-            &["** > bookings * = hang", "** > movies * = hang"],
+            &["** > bookings * #1 = hang", "** > movies * #1 = hang"],
         ),
     ]
 }

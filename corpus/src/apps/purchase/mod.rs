@@ -109,34 +109,34 @@ fn expected() -> Vec<Expected> {
 
 fn with_bugs() -> Vec<Expected> {
     let cart_not_adjusted: &[&str] = &[
-        "** > cart PUT /carts/* = 500",
-        "** > cart PUT /carts/* = 502",
-        "** > cart PUT /carts/* = 503",
-        "** > cart PUT /carts/* = 504",
+        "** > cart PUT /carts/* #1 = 500",
+        "** > cart PUT /carts/* #1 = 502",
+        "** > cart PUT /carts/* #1 = 503",
+        "** > cart PUT /carts/* #1 = 504",
     ];
     let cart_not_adjusted_declared: &[&str] = &[
-        "** > cart PUT /carts/* = reset",
-        "** > cart PUT /carts/* = hang",
-        "** > cart PUT /carts/* = 500",
-        "** > cart PUT /carts/* = 404",
+        "** > cart PUT /carts/* #1 = reset",
+        "** > cart PUT /carts/* #1 = hang",
+        "** > cart PUT /carts/* #1 = 500",
+        "** > cart PUT /carts/* #1 = 404",
     ];
     let cart_not_adjusted_over_grpc: &[&str] = &[
-        "** > cart corpus.Cart/PutCarts = 500",
-        "** > cart corpus.Cart/PutCarts = grpc:NOT_FOUND",
+        "** > cart corpus.Cart/PutCarts #1 = 500",
+        "** > cart corpus.Cart/PutCarts #1 = grpc:NOT_FOUND",
     ];
     // Only the greatest discount is missed when its lookup is slow.
     let impatience: &[&str] = &[
-        "** > pricing POST /discounts/FIRST-TIME = delay:2s",
-        "** > pricing POST /discounts/FIRST-TIME > shipping * = delay:2s",
+        "** > pricing POST /discounts/FIRST-TIME #1 = delay:2s",
+        "** > pricing POST /discounts/FIRST-TIME #1 > shipping * #1 = delay:2s",
     ];
     // Where every failed lookup ends the sale, so does every slow one.
     let impatience_everywhere: &[&str] = &[
-        "** > pricing POST /discounts/FIRST-TIME = delay:2s",
-        "** > pricing POST /discounts/FIRST-TIME > shipping * = delay:2s",
-        "** > pricing POST /discounts/RETURNING = delay:2s",
-        "** > pricing POST /discounts/RETURNING > shipping * = delay:2s",
-        "** > pricing POST /discounts/DAILY = delay:2s",
-        "** > pricing POST /discounts/DAILY > shipping * = delay:2s",
+        "** > pricing POST /discounts/FIRST-TIME #1 = delay:2s",
+        "** > pricing POST /discounts/FIRST-TIME #1 > shipping * #1 = delay:2s",
+        "** > pricing POST /discounts/RETURNING #1 = delay:2s",
+        "** > pricing POST /discounts/RETURNING #1 > shipping * #1 = delay:2s",
+        "** > pricing POST /discounts/DAILY #1 = delay:2s",
+        "** > pricing POST /discounts/DAILY #1 > shipping * #1 = delay:2s",
     ];
     vec![
         fails("bugs=on", HTTP, cart_not_adjusted),

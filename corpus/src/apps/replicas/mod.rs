@@ -87,18 +87,18 @@ const SWITCHES: &[Switch] = &[
 fn expected() -> Vec<Expected> {
     use expect::fails;
     const BOTH_OF_TWO: &[&str] = &[
-        "** > a01-1 GET /a01 = 503, ** > a01-2 GET /a01 = 503",
-        "** > a02-1 GET /a02 = 503, ** > a02-2 GET /a02 = 503",
+        "** > a01-1 GET /a01 #1 = 503, ** > a01-2 GET /a01 #1 = 503",
+        "** > a02-1 GET /a02 #1 = 503, ** > a02-2 GET /a02 #1 = 503",
     ];
     const BOTH_OF_THREE: &[&str] = &[
-        "** > a01-1 GET /a01 = 503, ** > a01-2 GET /a01 = 503",
-        "** > a02-1 GET /a02 = 503, ** > a02-2 GET /a02 = 503",
-        "** > a03-1 GET /a03 = 503, ** > a03-2 GET /a03 = 503",
+        "** > a01-1 GET /a01 #1 = 503, ** > a01-2 GET /a01 #1 = 503",
+        "** > a02-1 GET /a02 #1 = 503, ** > a02-2 GET /a02 #1 = 503",
+        "** > a03-1 GET /a03 #1 = 503, ** > a03-2 GET /a03 #1 = 503",
     ];
     const THE_FIRST: &[&str] = &[
-        "** > a01-1 * = 503",
-        "** > a02-1 * = 503",
-        "** > a03-1 * = 503",
+        "** > a01-1 * #1 = 503",
+        "** > a02-1 * #1 = 503",
+        "** > a03-1 * #1 = 503",
     ];
     vec![
         fails("", "503", BOTH_OF_THREE),

@@ -23,7 +23,7 @@ fn called(execution: &Execution) -> Vec<String> {
 
 fn down(replicas: &str) -> Faultload {
     let each = replicas.split_whitespace();
-    let each = each.map(|replica| format!("** > {replica} * = 503"));
+    let each = each.map(|replica| format!("** > {replica} * #1 = 503"));
     each.collect::<Vec<_>>().join(", ").parse().unwrap()
 }
 
@@ -48,7 +48,7 @@ fn an_api_without_an_answer_fails_the_request_at_once() {
 #[test]
 fn no_answer_is_a_failure_like_any_other() {
     for mode in ["500", "429", "reset", "hang", "after:hang", "after:close"] {
-        let faultload = format!("** > a01-1 * = {mode}").parse().unwrap();
+        let faultload = format!("** > a01-1 * #1 = {mode}").parse().unwrap();
         let execution = simulator("apis=1").run(&faultload);
         assert_eq!(called(&execution), ["a01-1", "a01-2"], "{mode}");
         assert!(!execution.verdict.is_failure(), "{mode}");

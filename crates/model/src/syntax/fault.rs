@@ -22,7 +22,7 @@ impl fmt::Display for Target {
         match self {
             Target::Call(point) => point.fmt(f),
             Target::Every(point) => point::write_point(f, point, Attempts::Any),
-            Target::Matching(pattern) => pattern.fmt(f),
+            Target::Matching(pattern) => pattern::write_target(f, pattern),
         }
     }
 }
@@ -53,7 +53,7 @@ impl FromStr for Target {
         let mut cursor = Cursor::new("target", text);
         let chain = read_chain(&mut cursor)?;
         expect_end(&mut cursor)?;
-        pattern::from_chain(&cursor, &chain).map(Target::from_pattern)
+        pattern::target(&cursor, &chain)
     }
 }
 
@@ -129,9 +129,8 @@ fn read_fault(cursor: &mut Cursor<'_>) -> Result<Fault, SyntaxError> {
     if cursor.next() != Next::Equals {
         return Err(missing_equals(cursor, &chain));
     }
-    let pattern = pattern::from_chain(cursor, &chain)
+    let target = pattern::target(cursor, &chain)
         .map_err(|error| stuck_equals(cursor, &chain).unwrap_or(error))?;
-    let target = Target::from_pattern(pattern);
     cursor.eat('=');
     let mode = mode::read(cursor)?;
     Ok(Fault { target, mode })
@@ -226,6 +225,27 @@ mod tests {
     }
 
     #[test]
+    fn a_target_that_names_one_call_is_its_first_attempt_and_a_pattern_is_every_attempt() {
+        let cases = [
+            ("a GET / > b GET /b", [true, false]),
+            ("a GET / > b GET /b #*", [true, true]),
+            ("a GET / > b GET /b #2", [false, true]),
+            ("a GET / > b GET /*", [true, true]),
+            ("a GET / > b GET /* #1", [true, false]),
+            ("** > b GET /b", [true, true]),
+        ];
+        for (text, expected) in cases {
+            let target: Target = text.parse().unwrap();
+            let attempt = |n| format!("a GET / > b GET /b #{n}").parse().unwrap();
+            assert_eq!(
+                [1, 2].map(|n| target.matches(&attempt(n))),
+                expected,
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
     fn faultloads_are_read_and_written_in_one_form() {
         let cases = [
             ("", "none"),
@@ -244,6 +264,9 @@ mod tests {
                 "a b/c = 500 , a b/c #2 = 500,\n a b/c #* = 503",
                 "a b/c = 500, a b/c #2 = 500, a b/c #* = 503",
             ),
+            ("** > cart * #* = 503", "** > cart * = 503"),
+            ("** > cart * #1 = 503", "** > cart * #1 = 503"),
+            ("a b/c #* > d e/f #..2 = 503", "a b/c #* > d e/f #..2 = 503"),
             (
                 r#"cart GET /c #* {site="x"} = reset"#,
                 r#"cart GET /c #* {site="x"} = reset"#,

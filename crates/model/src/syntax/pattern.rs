@@ -1,6 +1,8 @@
 //! The text form of patterns: `** > cart GET /users/* #..3 {body=3fa9}`.
 //!
-//! Owns the generous reading of a chain, in which things may be left open.
+//! Owns the generous reading of a chain, in which things may be left open, and
+//! what a missing `#` means: every attempt in a pattern, the first in a target
+//! that names one call.
 
 use std::fmt::{self, Write};
 use std::str::FromStr;
@@ -12,28 +14,46 @@ use super::lexer::{Cursor, Word};
 use super::options;
 use super::point::write_count;
 use super::text::{IN_FRAME, write_text, write_text_quoted};
-use crate::{Attempts, FramePattern, InterfacePattern, Pattern, Text};
+use crate::{Attempts, FramePattern, InterfacePattern, Pattern, Target, Text};
 
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.anywhere {
-            f.write_str("** > ")?;
-        }
-        for (i, frame) in self.frames.iter().enumerate() {
-            if i > 0 {
-                f.write_str(" > ")?;
-            }
-            write_frame(f, frame)?;
-        }
-        Ok(())
+        write_pattern(f, self, Attempts::Any)
     }
 }
 
-fn write_frame(f: &mut impl Write, frame: &FramePattern) -> fmt::Result {
+/// Writes the pattern as the target of a fault, which a pattern that names one
+/// call is read as.
+pub(super) fn write_target(f: &mut impl Write, pattern: &Pattern) -> fmt::Result {
+    write_pattern(f, pattern, unsaid_in_target(pattern))
+}
+
+/// The attempts that a missing `#` stands for in a target.
+fn unsaid_in_target(pattern: &Pattern) -> Attempts {
+    match pattern.is_spelled_out() {
+        true => Attempts::Exactly(1),
+        false => Attempts::Any,
+    }
+}
+
+fn write_pattern(f: &mut impl Write, pattern: &Pattern, unsaid: Attempts) -> fmt::Result {
+    if pattern.anywhere {
+        f.write_str("** > ")?;
+    }
+    for (i, frame) in pattern.frames.iter().enumerate() {
+        if i > 0 {
+            f.write_str(" > ")?;
+        }
+        write_frame(f, frame, unsaid)?;
+    }
+    Ok(())
+}
+
+fn write_frame(f: &mut impl Write, frame: &FramePattern, unsaid: Attempts) -> fmt::Result {
     write_text(f, &frame.destination, IN_FRAME)?;
     f.write_char(' ')?;
     write_interface(f, &frame.interface)?;
-    write_count(f, frame.count)?;
+    write_count(f, frame.count, unsaid)?;
     let (body, after) = (frame.payload.as_deref(), frame.predecessors.as_ref());
     options::write(f, body, after, frame.site.as_ref())
 }
@@ -71,7 +91,20 @@ impl FromStr for Pattern {
     }
 }
 
-pub(super) fn from_chain(cursor: &Cursor<'_>, chain: &Chain<'_>) -> Result<Pattern, SyntaxError> {
+/// The target of a fault: a pattern, or one call, of which a missing `#` means
+/// the first attempt, as it is printed.
+pub(super) fn target(cursor: &Cursor<'_>, chain: &Chain<'_>) -> Result<Target, SyntaxError> {
+    let mut pattern = from_chain(cursor, chain)?;
+    let unsaid = unsaid_in_target(&pattern);
+    for (frame, raw) in pattern.frames.iter_mut().zip(&chain.frames) {
+        if raw.count.is_none() {
+            frame.count = unsaid;
+        }
+    }
+    Ok(Target::from_pattern(pattern))
+}
+
+fn from_chain(cursor: &Cursor<'_>, chain: &Chain<'_>) -> Result<Pattern, SyntaxError> {
     let frames: Result<Vec<_>, _> = chain.frames.iter().map(|raw| frame(cursor, raw)).collect();
     Ok(Pattern {
         anywhere: chain.anywhere.is_some(),
@@ -88,7 +121,7 @@ fn frame(cursor: &Cursor<'_>, raw: &RawFrame<'_>) -> Result<FramePattern, Syntax
         site: raw.options.site.as_ref().map(Word::to_text),
         count: match &raw.count {
             Some(count) => count.attempts,
-            None => Attempts::Exactly(1),
+            None => Attempts::Any,
         },
     })
 }
@@ -120,7 +153,8 @@ mod tests {
             ("cart *", "cart *"),
             ("cart **", "cart *"),
             ("* * *", "* * *"),
-            ("** > cart GET /cart #*", "** > cart GET /cart #*"),
+            ("** > cart GET /cart #*", "** > cart GET /cart"),
+            ("** > cart GET /cart #1", "** > cart GET /cart #1"),
             ("** > * #..3", "** > * * #..3"),
             ("cart GET /users/** #2", "cart GET /users/* #2"),
             (r#"cart GET "/a*b"*"#, r#"cart GET "/a*b"*"#),
@@ -140,6 +174,24 @@ mod tests {
             let pattern: Pattern = text.parse().unwrap();
             assert_eq!(pattern.to_string(), written, "{text}");
             assert_eq!(written.parse(), Ok(pattern));
+        }
+    }
+
+    #[test]
+    fn patterns_match_every_attempt_unless_one_is_named() {
+        let cases = [
+            ("** > cart *", [true, true, true]),
+            ("shop GET / > cart GET /cart", [true, true, true]),
+            ("** > cart * #*", [true, true, true]),
+            ("** > cart * #1", [true, false, false]),
+            ("** > cart * #2", [false, true, false]),
+            ("** > cart * #..2", [true, true, false]),
+        ];
+        for (text, expected) in cases {
+            let pattern: Pattern = text.parse().unwrap();
+            let attempt = |n| format!("shop GET / > cart GET /cart #{n}").parse().unwrap();
+            let matches = [1, 2, 3].map(|n| pattern.matches(&attempt(n)));
+            assert_eq!(matches, expected, "{text}");
         }
     }
 

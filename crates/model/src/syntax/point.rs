@@ -48,7 +48,7 @@ fn write_frame(f: &mut impl Write, frame: &Frame, count: Attempts) -> fmt::Resul
     write_literal(f, &frame.destination, IN_FRAME)?;
     f.write_char(' ')?;
     write_interface(f, &frame.interface, IN_FRAME)?;
-    write_count(f, count)?;
+    write_count(f, count, Attempts::Exactly(1))?;
     let payload = frame.payload.map(|hash| hash.to_string());
     let site = frame.site.as_ref().map(|site| Text::exactly(site));
     options::write(
@@ -59,10 +59,10 @@ fn write_frame(f: &mut impl Write, frame: &Frame, count: Attempts) -> fmt::Resul
     )
 }
 
-/// Writes which attempts are meant; the first is not worth saying.
-pub(super) fn write_count(f: &mut impl Write, count: Attempts) -> fmt::Result {
+/// Writes which attempts are meant, unless it is what a missing `#` says.
+pub(super) fn write_count(f: &mut impl Write, count: Attempts, unsaid: Attempts) -> fmt::Result {
     match count {
-        Attempts::Exactly(1) => Ok(()),
+        _ if count == unsaid => Ok(()),
         Attempts::Exactly(n) => write!(f, " #{n}"),
         Attempts::UpTo(n) => write!(f, " #..{n}"),
         Attempts::Any => f.write_str(" #*"),

@@ -25,6 +25,7 @@ pub(crate) struct ProjectArgs {
 const RUN_EXAMPLES: &str = "\
 Examples:
   murphy run                              all scenarios of murphy.toml
+  murphy run checkout                     only the scenario `checkout`
   murphy run -- pytest -q tests           any test, with the services of murphy.toml
   murphy run --jobs 8 --max-faults 2 --report junit=murphy.xml
   murphy run --resume                     go on after a crash, Ctrl-C or --max-time
@@ -33,6 +34,10 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = RUN_EXAMPLES)]
 pub(crate) struct RunArgs {
+    /// Only this scenario of the file, as `--scenario NAME`; may be repeated.
+    #[arg(value_name = "NAME", conflicts_with = "command")]
+    pub(crate) names: Vec<String>,
+
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
 
@@ -53,6 +58,15 @@ pub(crate) struct RunArgs {
     /// The findings that may stay [default: murphy-baseline.toml beside murphy.toml].
     #[arg(long, value_name = "PATH", help_heading = super::OUTPUT)]
     pub(crate) baseline: Option<PathBuf>,
+}
+
+impl RunArgs {
+    /// The project, with the scenarios that were named either way.
+    pub(crate) fn named_project(&self) -> ProjectArgs {
+        let mut project = self.project.clone();
+        project.scenario.extend(self.names.iter().cloned());
+        project
+    }
 }
 
 /// What changes nothing where calls are only listed.
@@ -94,6 +108,11 @@ fn hide(arg: Arg, idle: &[&str]) -> Arg {
 #[derive(Args, Debug)]
 #[command(mut_args(|arg| hide(arg, &IDLE_FOR_LIST)))]
 pub(crate) struct ListArgs {
+    /// The number of an execution of the last campaign, whose calls are shown instead; nothing is
+    /// run.
+    #[arg(value_name = "EXECUTION")]
+    pub(crate) execution: Option<usize>,
+
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
 
@@ -117,7 +136,10 @@ is held against it any more, NOT REACHED (4) if they do not strike.
 
 Examples:
   murphy replay M-67f873
-  murphy replay .murphy/replays/M-67f873.json";
+  murphy replay .murphy/replays/M-67f873.json
+
+A file from elsewhere may name a scenario of your murphy.toml and what must fail in it. If it names
+a command or another configuration, it is shown and refused, unless `--trust` is given.";
 
 #[derive(Args, Debug)]
 #[command(after_help = REPLAY_EXAMPLES)]
@@ -129,6 +151,32 @@ pub(crate) struct ReplayArgs {
     /// Where murphy.toml is now, if not where it was.
     #[arg(long, value_name = "PATH")]
     pub(crate) config: Option<PathBuf>,
+
+    /// Let a file from elsewhere run its own command and read its own configuration.
+    #[arg(long)]
+    pub(crate) trust: bool,
+}
+
+const TRY_EXAMPLES: &str = "\
+Runs your test without faults first, then once more with these calls failing, and shows what
+happened: the calls, what was injected, the verdict and what was printed. One call alone means
+that call whoever makes it; `*` stands for any text, and every call that matches fails.
+
+Examples:
+  murphy try \"cart GET * = 503\"
+  murphy try \"cart GET /cart #1 = reset\" -- pytest -q tests/checkout.py
+  murphy try \"cart * = 503, stock * = hang\" --scenario checkout
+
+Exit codes: 0 the test passed, 1 it failed, 4 not every fault was injected: NOT REACHED.";
+
+#[derive(Args, Debug)]
+#[command(after_help = TRY_EXAMPLES)]
+pub(crate) struct TryArgs {
+    /// What is to fail, such as "cart GET * = 503".
+    pub(crate) faultload: String,
+
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
 }
 
 #[derive(Args, Debug)]

@@ -9,15 +9,22 @@ use murphy_model::Point;
 use murphy_report::terminal;
 use serde_json::json;
 
+use super::explain;
 use crate::args::{Format, ListArgs};
 use crate::context::Context;
 use crate::error::Error;
 use crate::observe::{self, Seen};
+use crate::past_execution::PastExecution;
 use crate::project::Project;
 use crate::{exit, output};
 
 pub(crate) fn run(args: &ListArgs, context: &Context) -> Result<u8, Error> {
     let project = Project::open(&args.project, context)?;
+    if let Some(number) = args.execution {
+        let found = PastExecution::find(number, &project, explain::only(&project)?)?;
+        output::write(|out| found.write(out, false))?;
+        return Ok(exit::OK);
+    }
     let (mut listed, mut codes) = (Vec::new(), Vec::new());
     for scenario in &project.scenarios {
         let campaign = project.campaign(scenario, &args.search, None)?;

@@ -3,16 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use murphy_campaign::live::spec::ScenarioSpec;
-use murphy_campaign::store::{CampaignEntry, Store};
-use murphy_campaign::{Memory, Searcher, Settings as Campaign, retrace};
+use murphy_campaign::{Memory, Searcher};
 use murphy_model::{Faultload, Frame, Point, Target, Verdict, nearest};
 use murphy_report::{Explained, Fate, Meaning, json, terminal};
 use murphy_search::{Explanation, NeverSeen};
 
-use crate::args::{CampaignArgs, ExplainArgs, Format, ProjectArgs, SearchArgs};
+use crate::args::{ExplainArgs, Format};
 use crate::context::Context;
 use crate::error::Error;
-use crate::kept;
+use crate::past_execution::{PastExecution, last_search};
 use crate::project::Project;
 use crate::settings::Question;
 use crate::usage::Usage;
@@ -29,6 +28,9 @@ const MOST_LOOKED_AT: usize = 256;
 const MOST_SUGGESTIONS: usize = 5;
 
 pub(crate) fn run(args: &ExplainArgs, context: &Context) -> Result<u8, Error> {
+    if let Ok(number) = args.faultload.trim().parse() {
+        return one_execution(number, args, context);
+    }
     let search = match &args.app {
         Some(app) => of_demo(app, args)?,
         None => of_project(args, context)?,
@@ -79,37 +81,28 @@ fn of_demo(app: &str, args: &ExplainArgs) -> Result<Search, Error> {
     })
 }
 
+/// Shows one execution of the last campaign, with what was printed.
+fn one_execution(number: usize, args: &ExplainArgs, context: &Context) -> Result<u8, Error> {
+    if args.app.is_some() {
+        let refused = Usage::new("example systems are run anew and keep no executions");
+        return Err(refused.hint("give the faultload instead").into());
+    }
+    let project = Project::open(&args.project(), context)?;
+    let scenario = only(&project)?;
+    let found = PastExecution::find(number, &project, scenario)?;
+    output::write(|out| found.write(out, true))?;
+    Ok(exit::OK)
+}
+
 /// Goes through the last campaign once more, from what was kept of it.
 fn of_project(args: &ExplainArgs, context: &Context) -> Result<Search, Error> {
     let faultload: Faultload = args
         .faultload
         .parse()
         .map_err(|error| Usage::syntax("FAULTLOAD", &error))?;
-    let place = ProjectArgs {
-        config: args.config.clone(),
-        scenario: args.scenario.iter().cloned().collect(),
-        command: args.command.clone(),
-    };
-    let project = Project::open(&place, context)?;
+    let project = Project::open(&args.project(), context)?;
     let scenario = only(&project)?;
-    let store = Store::open_existing(project.state())?;
-    let last = store
-        .as_ref()
-        .map(|store| kept::last_result(store, &project, scenario));
-    let last = last.transpose()?.flatten();
-    let (store, last) = store
-        .zip(last)
-        .ok_or_else(|| none_ended(&project, scenario))?;
-    let campaign = as_it_was_run(&project, scenario, args, &last)?;
-    let executions = store.executions(&last.campaign)?;
-    let kept = executions.len();
-    let retraced = retrace(&campaign, executions);
-    // Where nothing fits but what happens without faults, it is not the same
-    // search broken off early.
-    let is_other = kept > 1 && retraced.verdicts.len() <= 1;
-    if retraced.is_cut_off && (is_other || !store.is_short(&last.campaign)?) {
-        return Err(another_search(&project, scenario).into());
-    }
+    let (campaign, retraced) = last_search(&project, scenario, &args.search, args.strategy)?;
     let verdicts = retraced.verdicts.iter().map(|(number, it)| (*number, it));
     Ok(Search {
         scenario: campaign.scenario,
@@ -119,43 +112,7 @@ fn of_project(args: &ExplainArgs, context: &Context) -> Result<Search, Error> {
     })
 }
 
-/// What the campaign was asked to do; what was typed counts instead.
-fn as_it_was_run(
-    project: &Project,
-    scenario: &ScenarioSpec,
-    args: &ExplainArgs,
-    last: &CampaignEntry,
-) -> Result<Campaign, Error> {
-    let asked = kept::asked(&last.settings);
-    let search = SearchArgs {
-        // How many ran at once changes no result, and nothing is run now.
-        jobs: Some(1),
-        ..args.search.clone().or(asked.search)
-    };
-    let strategy = CampaignArgs {
-        strategy: args.strategy.or(asked.strategy),
-        ..CampaignArgs::default()
-    };
-    project.campaign(scenario, &search, Some(&strategy))
-}
-
-fn none_ended(project: &Project, scenario: &ScenarioSpec) -> Usage {
-    kept::none_ended(project, scenario)
-        .hint("run `murphy run` first; explanations are about what it did")
-}
-
-fn another_search(project: &Project, scenario: &ScenarioSpec) -> Usage {
-    Usage::new(format!(
-        "the last campaign on `{}` was another search",
-        scenario.name
-    ))
-    .hint(format!(
-        "give no arguments about the search, or those that `murphy run` was given; if {} has changed since, run it again",
-        project.config.file.shown()
-    ))
-}
-
-fn only(project: &Project) -> Result<&ScenarioSpec, Usage> {
+pub(crate) fn only(project: &Project) -> Result<&ScenarioSpec, Usage> {
     match &project.scenarios[..] {
         [only] => Ok(only),
         several => {
@@ -261,7 +218,7 @@ fn suggestion(target: &Target, points: &[Point]) -> String {
 }
 
 fn anywhere(frame: &Frame) -> String {
-    let bare = Frame::new(&frame.destination, frame.interface.clone()).nth(frame.count);
+    let bare = Frame::new(&frame.destination, frame.interface.clone());
     format!("`** > {bare}`")
 }
 

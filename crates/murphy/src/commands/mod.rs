@@ -14,6 +14,7 @@ mod plan;
 mod replay;
 mod run;
 mod schema;
+mod try_faultload;
 
 use crate::args::{BaselineCommand, Cli, Command};
 use crate::context::Context;
@@ -23,6 +24,7 @@ use crate::error::Error;
 pub(crate) fn run(cli: Cli, context: &Context) -> Result<u8, Error> {
     match cli.command {
         Command::Run(args) => run::run(&args, context),
+        Command::Try(args) => try_faultload::run(&args, context),
         Command::List(args) => calls::run(&args, context),
         Command::Plan(args) => plan::run(&args, context),
         Command::Replay(args) => replay::run(&args, context),

@@ -1,25 +1,30 @@
 //! `murphy replay`: does a finding still show?
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use murphy::replays::{Replay, Replayed, Word};
 use murphy_model::Faultload;
 
 use crate::args::ReplayArgs;
-use crate::config::{Config, STORE};
+use crate::config::STORE;
 use crate::context::Context;
 use crate::error::Error;
+use crate::own_project::OwnProject;
 use crate::reopened::Reopened;
 use crate::runtime::{self, Stopped};
 use crate::{exit, output};
 
 pub(crate) fn run(args: &ReplayArgs, context: &Context) -> Result<u8, Error> {
-    let replay = Replay::find(&args.what, &state(args, context));
+    let own = OwnProject::find(args.config.as_deref(), context);
+    let replay = Replay::find(&args.what, own.store());
     // A demo keeps its findings where it was run, whatever project that is in.
     let replay = replay.or_else(|unknown| {
         let here = Replay::find(&args.what, Path::new(STORE));
         here.map_err(|_| unknown)
     })?;
+    if !args.trust {
+        own.check(&replay)?;
+    }
     let faultload = replay.faultload()?;
     let (replayed, stopped) = runtime::block_on(play(replay, &faultload, args, context))??;
     output::write(|out| replayed.write(out))?;
@@ -28,13 +33,6 @@ pub(crate) fn run(args: &ReplayArgs, context: &Context) -> Result<u8, Error> {
         Word::Fixed => exit::OK,
         Word::NotReached { .. } => exit::NOTHING_INJECTED,
     }))
-}
-
-/// Where findings are kept: as the nearest murphy.toml says, or here.
-fn state(args: &ReplayArgs, context: &Context) -> PathBuf {
-    let variables = |name: &str| context.variable(name);
-    let config = Config::load(args.config.as_deref(), &context.directory(), &variables);
-    config.map_or_else(|_| PathBuf::from(STORE), |config| config.store.directory)
 }
 
 async fn play(

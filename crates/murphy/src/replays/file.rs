@@ -37,6 +37,9 @@ pub struct Replay {
     identity: serde_json::Value,
     /// The system it is in.
     pub system: System,
+    /// Where it was read.
+    #[serde(skip)]
+    pub path: Option<PathBuf>,
 }
 
 /// Where the system comes from.
@@ -80,6 +83,7 @@ impl Replay {
             faultload: finding.faultload.faults().map(|f| f.to_string()).collect(),
             identity: serde_json::from_str(&identity).expect("written just now"),
             system: system.clone(),
+            path: None,
         }
     }
 
@@ -114,7 +118,11 @@ impl Replay {
             why,
         };
         let text = fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
-        serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))
+        let read = serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
+        Ok(Replay {
+            path: Some(path.to_owned()),
+            ..read
+        })
     }
 
     /// What must fail.
@@ -215,6 +223,7 @@ mod tests {
             faultload: Vec::new(),
             identity: serde_json::Value::Null,
             system: System::Program,
+            path: None,
         };
         assert_eq!(
             replay.save(&state).unwrap(),

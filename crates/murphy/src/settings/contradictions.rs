@@ -1,10 +1,19 @@
 //! Arguments that exclude each other, and limits that leave nothing to do.
+//!
+//! Owns the one check that every campaign passes, on an example system or on a
+//! user's own: a flag that is accepted is obeyed.
 
 use crate::args::{CampaignArgs, SearchArgs, StrategyArg, StrategyArgs, SystemArgs};
 use crate::usage::Usage;
 
-/// Checks what only campaigns take.
-pub(super) fn check_campaign(args: &CampaignArgs, search: &SearchArgs) -> Result<(), Usage> {
+/// Checks all that was typed about a campaign; `in_file` is the strategy that
+/// murphy.toml names, which counts where none was typed.
+pub(crate) fn check_campaign(
+    args: &CampaignArgs,
+    search: &SearchArgs,
+    in_file: Option<StrategyArg>,
+) -> Result<(), Usage> {
+    check(search)?;
     if args.audit == Some(0) {
         return Err(nothing(
             "--audit",
@@ -12,25 +21,29 @@ pub(super) fn check_campaign(args: &CampaignArgs, search: &SearchArgs) -> Result
             "leave it out",
         ));
     }
-    match args.strategy.named() {
-        Some(StrategyArg::Random) if args.audit.is_some() => {
-            exclude("random", "--audit", "skips nothing that could be audited")
+    let chosen = Chosen::of(args.strategy, in_file);
+    match chosen.strategy {
+        StrategyArg::Random if args.audit.is_some() => {
+            chosen.exclude("--audit", "skips nothing that could be audited")
         }
-        Some(StrategyArg::Lineage) if args.audit.is_some() => exclude(
-            "lineage",
-            "--audit",
-            "predicts nothing that could be audited",
-        ),
-        _ => check_strategy(args.strategy, search),
+        StrategyArg::Lineage if args.audit.is_some() => {
+            chosen.exclude("--audit", "predicts nothing that could be audited")
+        }
+        _ => check_strategy(args.strategy, search, in_file),
     }
 }
 
 /// Checks what decides what is tried next.
-pub(super) fn check_strategy(args: StrategyArgs, search: &SearchArgs) -> Result<(), Usage> {
-    match args.named() {
-        Some(StrategyArg::Random) => check_random(search)?,
-        Some(StrategyArg::Lineage) => check_lineage(search)?,
-        Some(StrategyArg::Tree) | None => {}
+pub(super) fn check_strategy(
+    args: StrategyArgs,
+    search: &SearchArgs,
+    in_file: Option<StrategyArg>,
+) -> Result<(), Usage> {
+    let chosen = Chosen::of(args, in_file);
+    match chosen.strategy {
+        StrategyArg::Random => check_random(chosen, search)?,
+        StrategyArg::Lineage => check_lineage(chosen, search)?,
+        StrategyArg::Tree => {}
     }
     if args.probe.is_some() && args.strategy.is_some_and(|of| of != StrategyArg::Lineage) {
         return Err(Usage::new(
@@ -41,83 +54,106 @@ pub(super) fn check_strategy(args: StrategyArgs, search: &SearchArgs) -> Result<
     Ok(())
 }
 
-fn check_random(search: &SearchArgs) -> Result<(), Usage> {
-    exclude_any(
-        "random",
-        [
-            (search.order.is_some(), "--order", "has no order but chance"),
-            (
-                !search.reduce.is_empty(),
-                "--reduce",
-                "skips nothing, so there is nothing to reduce",
-            ),
-            (
-                !search.no_reduce.is_empty(),
-                "--no-reduce",
-                "skips nothing already",
-            ),
-            (search.exhaustive, "--exhaustive", "draws a sample"),
-            (
-                search.replies.is_some(),
-                "--replies",
-                "learns nothing from replies",
-            ),
-        ],
-    )
+fn check_random(chosen: Chosen, search: &SearchArgs) -> Result<(), Usage> {
+    chosen.exclude_any([
+        (search.order.is_some(), "--order", "has no order but chance"),
+        (
+            !search.reduce.is_empty(),
+            "--reduce",
+            "skips nothing, so there is nothing to reduce",
+        ),
+        (
+            !search.no_reduce.is_empty(),
+            "--no-reduce",
+            "skips nothing already",
+        ),
+        (search.exhaustive, "--exhaustive", "draws a sample"),
+        (
+            search.replies.is_some(),
+            "--replies",
+            "learns nothing from replies",
+        ),
+    ])
 }
 
-fn check_lineage(search: &SearchArgs) -> Result<(), Usage> {
+fn check_lineage(chosen: Chosen, search: &SearchArgs) -> Result<(), Usage> {
     let other = |name: &String| name != "modes";
-    exclude_any(
-        "lineage",
-        [
-            (search.order.is_some(), "--order", "chooses its own order"),
-            (
-                search.reduce.iter().any(other),
-                "--reduce",
-                "knows the reduction `modes` only",
-            ),
-            (
-                !search.no_reduce.is_empty(),
-                "--no-reduce",
-                "reduces nothing unless it is asked to",
-            ),
-            (
-                search.exhaustive,
-                "--exhaustive",
-                "leaves nothing out unless it is asked to",
-            ),
-            (
-                search.replies.is_some(),
-                "--replies",
-                "goes by what fails, not by replies",
-            ),
-        ],
-    )
+    chosen.exclude_any([
+        (search.order.is_some(), "--order", "chooses its own order"),
+        (
+            search.reduce.iter().any(other),
+            "--reduce",
+            "knows the reduction `modes` only",
+        ),
+        (
+            !search.no_reduce.is_empty(),
+            "--no-reduce",
+            "reduces nothing unless it is asked to",
+        ),
+        (
+            search.exhaustive,
+            "--exhaustive",
+            "leaves nothing out unless it is asked to",
+        ),
+        (
+            search.replies.is_some(),
+            "--replies",
+            "goes by what fails, not by replies",
+        ),
+    ])
 }
 
-/// Refuses the first of these arguments that was given.
-fn exclude_any<const N: usize>(
-    strategy: &str,
-    unfit: [(bool, &'static str, &'static str); N],
-) -> Result<(), Usage> {
-    match unfit.into_iter().find(|(given, ..)| *given) {
-        Some((_, argument, why)) => exclude(strategy, argument, why),
-        None => Ok(()),
+/// The strategy that counts, and where it was chosen.
+#[derive(Clone, Copy)]
+struct Chosen {
+    strategy: StrategyArg,
+    is_typed: bool,
+}
+
+impl Chosen {
+    fn of(args: StrategyArgs, in_file: Option<StrategyArg>) -> Self {
+        let typed = args.named();
+        Chosen {
+            strategy: typed.or(in_file).unwrap_or(StrategyArg::Tree),
+            is_typed: typed.is_some() || in_file.is_none(),
+        }
     }
-}
 
-fn exclude(strategy: &str, argument: &str, why: &str) -> Result<(), Usage> {
-    Err(Usage::new(format!(
-        "`{argument}` and `--strategy {strategy}` exclude each other: {strategy} {why}"
-    ))
-    .at(
-        "--strategy",
-        strategy,
-        strategy,
-        format!("does not go with `{argument}`"),
-    )
-    .hint(format!("leave out `{argument}`, or use `--strategy tree`")))
+    fn name(self) -> &'static str {
+        match self.strategy {
+            StrategyArg::Tree => "tree",
+            StrategyArg::Lineage => "lineage",
+            StrategyArg::Random => "random",
+        }
+    }
+
+    /// Refuses the first of these arguments that was given.
+    fn exclude_any<const N: usize>(
+        self,
+        unfit: [(bool, &'static str, &'static str); N],
+    ) -> Result<(), Usage> {
+        match unfit.into_iter().find(|(given, ..)| *given) {
+            Some((_, argument, why)) => self.exclude(argument, why),
+            None => Ok(()),
+        }
+    }
+
+    fn exclude(self, argument: &str, why: &str) -> Result<(), Usage> {
+        let name = self.name();
+        let written = match self.is_typed {
+            true => format!("`--strategy {name}`"),
+            false => format!("`strategy = \"{name}\"` in murphy.toml"),
+        };
+        let refused = Usage::new(format!(
+            "`{argument}` and {written} exclude each other: {name} {why}"
+        ));
+        let label = format!("does not go with `{argument}`");
+        Err(match self.is_typed {
+            true => refused.at("--strategy", name, name, label),
+            false => refused,
+        }
+        .hint(format!("leave out `{argument}`, or use `--strategy tree`")))
+    }
 }
 
 /// Checks what every search takes.

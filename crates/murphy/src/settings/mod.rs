@@ -4,7 +4,7 @@
 //! own. After this only settings that make sense exist.
 
 mod app;
-mod contradictions;
+pub(crate) mod contradictions;
 pub(crate) mod limits;
 mod modes;
 mod reductions;
@@ -62,7 +62,7 @@ impl Settings {
             campaign,
             ..
         } = args;
-        contradictions::check_campaign(campaign, search)?;
+        contradictions::check_campaign(campaign, search, None)?;
         let strategy = campaign.strategy;
         let mut settings = Settings::of_system("murphy demo", app, system, search, strategy)?;
         settings.take(campaign);
@@ -148,7 +148,7 @@ impl Question {
             identity: args.system.identity.clone(),
             keep_state: args.system.keep_state,
         };
-        contradictions::check_strategy(args.strategy, &args.search)?;
+        contradictions::check_strategy(args.strategy, &args.search, None)?;
         let command = "murphy explain --app";
         let strategy = args.strategy;
         let settings = Settings::of_system(command, app, &given, &args.search, strategy)?;

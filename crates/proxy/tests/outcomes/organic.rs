@@ -57,7 +57,7 @@ async fn a_fault_after_a_callee_that_is_down_takes_no_effect() {
     let unused = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = unused.local_addr().unwrap();
     drop(unused);
-    let faults = "** > back * = after:503";
+    let faults = "** > back * #1 = after:503";
     let world = World::before(address, Arc::default(), faults, Settings::default()).await;
     let seen = world.call(Protocol::Http1).await;
     assert_eq!(seen.status, Some(502));

@@ -58,7 +58,7 @@ async fn body_and_headers_can_be_set_and_the_marker_switched_off() {
             answers: BTreeMap::from([(429, own.clone())]),
             ..Settings::default()
         };
-        let world = World::with("** > back * = 429", settings).await;
+        let world = World::with("** > back * #1 = 429", settings).await;
         let seen = world.call(protocol).await;
         assert_eq!(seen.status, Some(429));
         assert_eq!(seen.text(), r#"{"title":"busy"}"#);

@@ -47,7 +47,7 @@ async fn health_checks_are_spared_unless_asked_for() {
             spared: vec![],
             ..Settings::default()
         };
-        let world = World::with("** > back * = 503", asked).await;
+        let world = World::with("** > back * #1 = 503", asked).await;
         let seen = world.call_path(protocol, "/healthz", patience).await;
         assert_eq!(seen.status, Some(503), "{protocol:?}");
     }

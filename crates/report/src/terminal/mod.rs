@@ -18,7 +18,7 @@ use std::io::{self, Write};
 
 use crate::{Explained, Hardening, Summary, label, number, redact};
 use label::Labels;
-use style::TITLE;
+use style::{CAREFUL, TITLE};
 
 /// Writes the summary of a campaign.
 pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
@@ -37,6 +37,15 @@ pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
 /// Writes the calls of an execution as a tree.
 pub fn write_calls(trace: &murphy_model::Trace, out: &mut dyn Write) -> io::Result<()> {
     calls::write_trace(trace, &|_| String::new(), "  ", out)
+}
+
+/// Writes the calls of an execution as a tree, with what was injected.
+pub fn write_injected_calls(trace: &murphy_model::Trace, out: &mut dyn Write) -> io::Result<()> {
+    let remark = |id| match trace.call(id).mode() {
+        Some(mode) => format!("  {CAREFUL}injected {mode}{CAREFUL:#}"),
+        None => String::new(),
+    };
+    calls::write_trace(trace, &remark, "  ", out)
 }
 
 /// Writes what became of a faultload.

@@ -18,6 +18,7 @@ use crate::args::HardenArgs;
 use crate::config::{Config, STORE};
 use crate::context::Context;
 use crate::error::Error;
+use crate::own_project::OwnProject;
 use crate::reopened::Reopened;
 use crate::runtime::{self, Stopped};
 use crate::usage::Usage;
@@ -143,6 +144,7 @@ impl Verifier<'_> {
         }
         let replay = self.replay(scenario, &combinations)?;
         let config = self.args.config.as_deref();
+        OwnProject::find(config, self.context).check(&replay)?;
         Reopened::of_replay(&replay, modes, config, self.context).await
     }
 
