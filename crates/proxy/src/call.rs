@@ -5,11 +5,12 @@
 //! (`Exchange`), how a failure looks is in `outcomes`.
 
 use bytes::Buf;
+use murphy_model::Reply;
 use murphy_registry::{Arrival, Claim, Clue, Decision, Organic, Parent};
 
 use crate::carriers::{Found, Stamp};
 use crate::door::Door;
-use crate::exchange::{Canned, Exchange, Failure, Gone, Head, Prefix, Reading};
+use crate::exchange::{Abort, Canned, Exchange, Failure, Gone, Head, Prefix, Reading};
 use crate::headers::Headers;
 use crate::settings::{CALL_SITE, Sighting};
 use crate::watch::Watch;
@@ -43,7 +44,8 @@ async fn pass<E: Exchange>(exchange: &mut E) {
     match exchange.forward().await {
         Ok(_) => exchange.relay(None).await,
         Err(Failure::Gone) => {}
-        Err(Failure::Callee(organic)) => {
+        Err(Failure::HungUp(how, _)) if !is_grpc(exchange.headers()) => exchange.abort(how).await,
+        Err(Failure::Callee(organic) | Failure::HungUp(_, organic)) => {
             let grpc = is_grpc(exchange.headers());
             let (answer, _) = no_answer(organic, grpc);
             let _ = exchange.respond(answer).await;
@@ -177,11 +179,24 @@ async fn unanswered<E: Exchange>(
 ) {
     match failure {
         Failure::Gone => watch.gave_up().await,
-        Failure::Callee(organic) => {
+        Failure::HungUp(how, organic) if !grpc => {
+            watch.failed(organic, seen_as(how)).await;
+            exchange.abort(how).await;
+        }
+        // UNAVAILABLE is what gRPC makes of a connection that ends.
+        Failure::Callee(organic) | Failure::HungUp(_, organic) => {
             let (answer, reply) = no_answer(organic, grpc);
             watch.failed(organic, reply).await;
             let _ = exchange.respond(answer).await;
         }
+    }
+}
+
+/// What a caller sees when an exchange ends like this.
+fn seen_as(how: Abort) -> Reply {
+    match how {
+        Abort::Reset => Reply::Reset,
+        Abort::Close => Reply::Closed,
     }
 }
 
@@ -198,6 +213,6 @@ fn split_target(target: &str) -> (&str, &str) {
 }
 
 /// What a caller gets when the callee gave no answer, and how it reads.
-fn no_answer(organic: Organic, grpc: bool) -> (Canned, murphy_model::Reply) {
+fn no_answer(organic: Organic, grpc: bool) -> (Canned, Reply) {
     outcomes::organic(organic, grpc)
 }

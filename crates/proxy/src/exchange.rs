@@ -24,6 +24,9 @@ pub(crate) enum Failure {
     Gone,
     /// The callee failed on its own.
     Callee(Organic),
+    /// The callee ended its connection, or the stream, in this way before it
+    /// answered. It may have seen the request, so this is its answer.
+    HungUp(Abort, Organic),
 }
 
 impl From<Gone> for Failure {

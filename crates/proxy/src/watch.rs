@@ -92,7 +92,9 @@ impl<'a> Watch<'a> {
     pub(crate) async fn broke(&mut self, failure: Failure) {
         match failure {
             Failure::Gone => self.gave_up().await,
-            Failure::Callee(organic) => self.failed(organic, Reply::Broken).await,
+            Failure::Callee(organic) | Failure::HungUp(_, organic) => {
+                self.failed(organic, Reply::Broken).await;
+            }
         }
     }
 

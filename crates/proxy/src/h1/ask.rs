@@ -1,6 +1,6 @@
 //! Sending a request to the callee, and waiting for the head of its answer.
 //!
-//! Owns which connection is used, when a request may be sent a second time,
+//! Owns which connection is used, that a request is sent to the callee once,
 //! and what happens to interim answers.
 
 use std::future::poll_fn;
@@ -16,7 +16,7 @@ use super::exchange::{Answer, H1};
 use super::framing::Framing;
 use super::head::may_end;
 use crate::connect::connect;
-use crate::exchange::{Failure, Head};
+use crate::exchange::{Abort, Failure, Head};
 
 impl H1<'_> {
     /// Sends the request and waits for the head of the answer.
@@ -30,19 +30,16 @@ impl H1<'_> {
         self.render_head();
         if let Some(kept) = self.door.h1.take() {
             match self.ask(kept).await {
-                Err(Failure::Callee(_)) if self.may_ask_again() => {}
+                // It was found dead before the callee could see anything of
+                // the request. From the first byte on that cannot be told from
+                // a callee that was asked and hung up, which is its answer:
+                // asked again, it would do its work twice.
+                Err(Failure::HungUp(..)) if !self.upload.has_begun() => {}
                 answered => return answered,
             }
         }
         let fresh = self.connect().await?;
         self.ask(fresh).await
-    }
-
-    /// A kept connection can be closed by the callee while the request is
-    /// under way. Then it has not been served, as far as anyone can tell; but
-    /// only where serving it twice does no harm can it be sent again.
-    fn may_ask_again(&self) -> bool {
-        !self.heard && self.upload.is_kept() && self.connection.head.is_idempotent()
     }
 
     fn render_head(&mut self) {
@@ -74,7 +71,6 @@ impl H1<'_> {
         };
         self.upload.begin(replaced);
         self.connection.outbound.clear();
-        self.heard = false;
         self.callee = Some(callee);
         let asked = self.wait_for_head().await;
         if asked.is_err() {
@@ -88,8 +84,8 @@ impl H1<'_> {
         let mut known = 0;
         loop {
             let read = match self.hear(limit).await? {
-                Ok(0) | Err(_) if known == 0 => return Err(Failure::Callee(Organic::Reset)),
-                Ok(0) | Err(_) => return Err(Failure::Callee(Organic::BrokenAnswer)),
+                Ok(0) => return Err(hung_up(Abort::Close, known)),
+                Err(_) => return Err(hung_up(Abort::Reset, known)),
                 Ok(read) => read,
             };
             debug_assert!(read > 0);
@@ -146,4 +142,13 @@ impl H1<'_> {
         });
         shown
     }
+}
+
+/// The callee's connection ended after `known` bytes of a head.
+fn hung_up(how: Abort, known: usize) -> Failure {
+    let organic = match known {
+        0 => Organic::Reset,
+        _ => Organic::BrokenAnswer,
+    };
+    Failure::HungUp(how, organic)
 }

@@ -63,8 +63,6 @@ pub(super) struct H1<'a> {
     /// The callee, as long as something is to be sent to it or to come.
     pub(super) callee: Option<TcpStream>,
     pub(super) answer: Option<Answer>,
-    /// Whether the callee sent anything at all.
-    pub(super) heard: bool,
     /// Whether the caller was told to go on by us, and the callee's own word
     /// is to be kept from it.
     pub(super) continued_by_us: bool,
@@ -87,7 +85,6 @@ impl<'a> H1<'a> {
             upload,
             callee: None,
             answer: None,
-            heard: false,
             continued_by_us: false,
             continued: false,
             began_answer: false,
@@ -159,7 +156,6 @@ impl<'a> H1<'a> {
             return Poll::Ready(Ok(Ok(0)));
         };
         if let Poll::Ready(read) = self.connection.outbound.poll_fill(cx, callee, most) {
-            self.heard |= matches!(read, Ok(count) if count > 0);
             return Poll::Ready(Ok(read));
         }
         if !sending {

@@ -209,14 +209,6 @@ impl RequestHead {
         self.asks_for_h2c
     }
 
-    /// Whether doing it twice is the same as doing it once.
-    pub(super) fn is_idempotent(&self) -> bool {
-        matches!(
-            self.method(),
-            "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS" | "TRACE"
-        )
-    }
-
     /// Whether something is to be forwarded that is not what came.
     pub(super) fn is_changed(&self) -> bool {
         self.changed

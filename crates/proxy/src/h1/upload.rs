@@ -43,6 +43,8 @@ pub(super) struct Upload {
     sent: usize,
     /// How much of a head was sent that replaces the one in the buffer.
     sent_of_lead: usize,
+    /// Whether any of it was written to the callee.
+    begun: bool,
     /// Whether some of it was forgotten.
     discarded: bool,
     state: State,
@@ -66,6 +68,7 @@ impl Upload {
             seen: head,
             sent: 0,
             sent_of_lead: 0,
+            begun: false,
             discarded: false,
             state: State::Going,
         }
@@ -96,6 +99,11 @@ impl Upload {
         self.is_whole() && !self.discarded
     }
 
+    /// Whether any of it was written to the callee.
+    pub(super) fn has_begun(&self) -> bool {
+        self.begun
+    }
+
     /// Whether nothing more will be sent to the callee.
     pub(super) fn is_over(&self) -> bool {
         self.state != State::Going
@@ -122,6 +130,7 @@ impl Upload {
     pub(super) fn begin(&mut self, replaced: usize) {
         self.sent = replaced;
         self.sent_of_lead = 0;
+        self.begun = false;
         self.state = State::Going;
     }
 
@@ -184,6 +193,7 @@ impl Upload {
                 return Poll::Ready(Ok(()));
             }
             let count = ready!(poll_write_both(cx, callee, lead, rest))?;
+            self.begun = true;
             let of_lead = count.min(lead.len());
             self.sent_of_lead += of_lead;
             self.sent += count - of_lead;

@@ -3,6 +3,7 @@
 //! Owns sending a request, waiting for the head of its answer, and reading the
 //! parts that follow. Dropping it before the end cancels the request.
 
+use std::io::{self, ErrorKind};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -14,6 +15,7 @@ use murphy_registry::Organic;
 
 use super::parts::{Incoming, Part};
 use super::pool::Lease;
+use crate::exchange::{Abort, Failure};
 
 /// A request that was sent, and its answer as it comes.
 pub(super) struct Callee {
@@ -109,15 +111,32 @@ impl Callee {
         self.lease.line()
     }
 
-    /// Whether the service cannot have seen the request, for all that went
-    /// wrong with it.
+    /// Whether the service has not seen the request, for all that went wrong
+    /// with it: none of it was written, or the service says so itself. RFC 9113
+    /// (8.7) lets any request be sent again then; a connection that merely ends
+    /// says nothing of the kind, and is the service's answer.
     pub(super) fn unseen(&self, error: &h2::Error) -> bool {
-        let refused = error.is_reset() && error.reason() == Some(Reason::REFUSED_STREAM);
-        // `h2` gives this to streams only that the service says it has not
-        // processed.
-        let went_away = error.is_go_away();
         let unwritten = self.lease.written() == self.written;
-        error.is_remote() && (refused || went_away) || unwritten
+        says_unprocessed(error) || unwritten
+    }
+}
+
+/// Whether the service says that it has not processed the request.
+fn says_unprocessed(error: &h2::Error) -> bool {
+    let refused = error.is_reset() && error.reason() == Some(Reason::REFUSED_STREAM);
+    // `h2` gives this to streams only that come after the last one that the
+    // service says it may have processed.
+    let went_away = error.is_go_away();
+    error.is_remote() && (refused || went_away)
+}
+
+/// How a request failed that was not answered.
+pub(super) fn failure(error: &h2::Error) -> Failure {
+    let was_reset = |error: &io::Error| error.kind() == ErrorKind::ConnectionReset;
+    match error.get_io() {
+        _ if error.is_library() => Failure::Callee(organic(error)),
+        Some(io) if !was_reset(io) => Failure::HungUp(Abort::Close, organic(error)),
+        _ => Failure::HungUp(Abort::Reset, organic(error)),
     }
 }
 
@@ -129,10 +148,11 @@ pub(super) fn organic(error: &h2::Error) -> Organic {
     }
 }
 
-/// The reason for which an answer was broken off, to be handed on.
+/// The reason for which an answer was broken off or not given, to be handed on.
 pub(super) fn reason(error: &h2::Error) -> Reason {
     match error.is_reset() && error.is_remote() {
         true => error.reason().unwrap_or(Reason::INTERNAL_ERROR),
+        false if says_unprocessed(error) => Reason::REFUSED_STREAM,
         false => Reason::INTERNAL_ERROR,
     }
 }

@@ -51,6 +51,9 @@ pub(super) struct StreamExchange<'a> {
     given: usize,
     /// Whether the caller was told to go on with its body.
     told_to_continue: bool,
+    /// The reason for which the caller's stream is reset: the callee's, where
+    /// it had one.
+    reset_for: Reason,
 }
 
 /// Why there is nothing more from the callee.
@@ -100,6 +103,7 @@ impl<'a> StreamExchange<'a> {
             bare: false,
             given: 0,
             told_to_continue: false,
+            reset_for: Reason::INTERNAL_ERROR,
         }
     }
 
@@ -144,6 +148,7 @@ impl<'a> StreamExchange<'a> {
     /// Sends the request, on any connection but one, and waits for the head of
     /// its answer.
     async fn call(&mut self, not: Option<u64>) -> Result<Response<()>, Unanswered> {
+        self.reset_for = Reason::INTERNAL_ERROR;
         let lease = self.lease(not).await?;
         let ends = self.upload.is_empty();
         let mut head = self.head();
@@ -178,9 +183,10 @@ impl<'a> StreamExchange<'a> {
     }
 
     fn unanswered(&mut self, error: &h2::Error) -> Unanswered {
+        self.reset_for = callee::reason(error);
         let callee = self.callee();
         Unanswered {
-            failure: Failure::Callee(callee::organic(error)),
+            failure: callee::failure(error),
             unseen_on: callee.unseen(error).then(|| callee.line()),
         }
     }
@@ -478,7 +484,7 @@ impl Exchange for StreamExchange<'_> {
             let _ = self.see_out().await;
         }
         self.caller.reset(match how {
-            Abort::Reset => Reason::INTERNAL_ERROR,
+            Abort::Reset => self.reset_for,
             Abort::Close => Reason::CANCEL,
         });
     }

@@ -176,24 +176,36 @@ fn a_callee_whose_chunks_become_nonsense() {
     callee.expect_end();
 }
 
+/// Its caller sees what it would see without a proxy.
 #[test]
 fn a_callee_killed_before_its_answer() {
     for (beginning, organic) in [
         ("", Organic::Reset),
         ("HTTP/1.1 200 OK\r\nConte", Organic::BrokenAnswer),
     ] {
-        let wire = Wire::new();
-        let execution = wire.begin("none");
-        let mut caller = wire.caller();
-        caller.send(format!("GET / HTTP/1.1\r\n{}\r\n", execution.context()));
-        let mut callee = wire.callee();
-        callee.read_head();
-        callee.send(beginning);
-        drop(callee);
-        let head = caller.read_head();
-        assert!(head.starts_with("HTTP/1.1 502 "), "{head}");
-        let (reply, detail) = execution.last();
-        assert_eq!(reply, Some(Reply::Status(502)));
-        assert_eq!(detail.organic, Some(organic));
+        for reset in [false, true] {
+            let wire = Wire::new();
+            let execution = wire.begin("none");
+            let mut caller = wire.caller();
+            caller.send(format!("GET / HTTP/1.1\r\n{}\r\n", execution.context()));
+            let mut callee = wire.callee();
+            callee.read_head();
+            callee.send(beginning);
+            let shown = match reset {
+                true => {
+                    callee.kill();
+                    caller.expect_reset();
+                    Reply::Reset
+                }
+                false => {
+                    drop(callee);
+                    caller.expect_close();
+                    Reply::Closed
+                }
+            };
+            let (reply, detail) = execution.last();
+            assert_eq!(reply, Some(shown));
+            assert_eq!(detail.organic, Some(organic));
+        }
     }
 }

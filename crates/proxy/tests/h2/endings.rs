@@ -110,15 +110,15 @@ async fn a_caller_that_leaves_in_the_middle_of_an_answer() {
 #[tokio::test]
 async fn a_callee_that_resets_before_it_answers() {
     let callee = callee(|mut served| async move {
-        served.respond.send_reset(Reason::INTERNAL_ERROR);
+        served.respond.send_reset(Reason::ENHANCE_YOUR_CALM);
     })
     .await;
     let campaign = campaign(callee);
     let mut caller = caller(campaign.front.address).await;
-    let answer = caller.get("/").await.unwrap();
-    assert_eq!(answer.status(), 502);
+    let error = caller.get("/").await.unwrap_err();
+    assert_eq!(error.reason(), Some(Reason::ENHANCE_YOUR_CALM));
     let recorded = campaign.recorded().await;
-    assert_eq!(recorded.trace.final_reply(), Some(Reply::Status(502)));
+    assert_eq!(recorded.trace.final_reply(), Some(Reply::Reset));
     assert_eq!(recorded.details[0].organic, Some(Organic::Reset));
 }
 
@@ -283,7 +283,8 @@ async fn one_stream_s_end_is_not_another_s() {
     let (kept, mut upload) = caller.send(request("POST", "/"), false).await;
     // More than `h2` would take for an attack, were they its own.
     for _ in 0..2_000 {
-        assert_eq!(caller.get("/reset").await.unwrap().status(), 502);
+        let error = caller.get("/reset").await.unwrap_err();
+        assert_eq!(error.reason(), Some(Reason::INTERNAL_ERROR));
         let (waiting, mut left) = caller.send(request("POST", "/"), false).await;
         left.send_data("x".into(), false).unwrap();
         left.send_reset(Reason::CANCEL);

@@ -1,4 +1,5 @@
-//! The callee fails by itself: passed on as 502, and recorded as its own.
+//! The callee fails by itself: handed on as it failed, as 502 where it could
+//! not even be asked, and recorded as its own.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,7 +48,12 @@ async fn a_service_that_hangs_up_without_an_answer() {
         let world = World::before(address, Arc::default(), "none", Settings::default()).await;
         world.call(protocol).await;
         let (call, detail) = world.last().await;
-        assert_eq!(call.reply, Some(shown(protocol)), "{protocol:?}");
+        let shown = match protocol {
+            Protocol::Http1 => Reply::Closed,
+            // It hangs up before the connection is ready for any request.
+            _ => shown(protocol),
+        };
+        assert_eq!(call.reply, Some(shown), "{protocol:?}");
         assert_eq!(detail.organic, Some(Organic::Reset), "{protocol:?}");
     }
 }
