@@ -22,6 +22,7 @@ mod reopened;
 mod reporting;
 mod runtime;
 mod settings;
+mod unseen;
 mod usage;
 mod versions;
 mod worlds;

@@ -16,10 +16,11 @@ use tokio::time::Instant;
 
 use crate::alike::Alike;
 use crate::arrivals::Arrivals;
+use crate::call_graph::CallGraph;
 use crate::control::{
     Arrival, CallKey, Clue, Decision, Ending, ExecutionId, Parent, SpanId, TraceKey,
 };
-use crate::infer::InFlight;
+use crate::infer::{InFlight, Request};
 use crate::places::Places;
 use crate::record::Recorded;
 use crate::seen::Seen;
@@ -31,11 +32,17 @@ pub(crate) enum Keep {
     Requests,
 }
 
+/// What is known of a system before it is seen at work.
+pub(crate) struct Known {
+    pub(crate) places: Arc<Places>,
+    pub(crate) graph: Arc<CallGraph>,
+}
+
 pub(crate) struct Execution {
     id: ExecutionId,
     trace: TraceKey,
     armed: Armed,
-    places: Arc<Places>,
+    known: Known,
     keep: Keep,
     begun: Instant,
     pub(crate) expires: Instant,
@@ -61,7 +68,7 @@ impl Execution {
         id: ExecutionId,
         faultload: &Faultload,
         identity: Arc<Identity>,
-        places: Arc<Places>,
+        known: Known,
         time_to_live: Duration,
         keep: Keep,
     ) -> Self {
@@ -70,7 +77,7 @@ impl Execution {
             id,
             trace: id.trace(),
             armed: Armed::new(faultload),
-            places,
+            known,
             keep,
             begun,
             expires: begun + time_to_live,
@@ -198,8 +205,8 @@ impl Execution {
 
 impl Calls {
     fn add(&mut self, execution: &Execution, arrival: &Arrival, now: Instant) -> CallId {
-        let (parent, link) = self.parent(arrival);
-        let (first, count) = self.name(parent, arrival, &execution.places);
+        let (parent, link) = self.parent(arrival, &execution.known.graph);
+        let (first, count) = self.name(parent, arrival, &execution.known.places);
         // The scenario's own requests are observed, never failed.
         let injected = match parent.is_some() && !execution.armed.is_empty() {
             true => execution.armed.strike_attempt(&first, count),
@@ -244,8 +251,17 @@ impl Calls {
         if execution.keep == Keep::Requests {
             // As it was named, so that it can be named anew.
             self.requests.push(Arrival {
-                query: execution.places.named_text(&arrival.query).into_owned(),
-                body: execution.places.named(&arrival.body).into_owned().into(),
+                query: execution
+                    .known
+                    .places
+                    .named_text(&arrival.query)
+                    .into_owned(),
+                body: execution
+                    .known
+                    .places
+                    .named(&arrival.body)
+                    .into_owned()
+                    .into(),
                 ..arrival.clone()
             });
         }
@@ -274,14 +290,25 @@ impl Calls {
         named
     }
 
-    fn parent(&self, arrival: &Arrival) -> (Option<CallId>, Link) {
+    fn parent(&self, arrival: &Arrival, graph: &CallGraph) -> (Option<CallId>, Link) {
         match &arrival.claim.parent {
             Parent::Entry => (None, Link::Certain),
             // A stamp of a call we never made is a forgery or a mix-up.
             Parent::Known(id) if id.0 as usize >= self.calls.len() => (None, Link::Orphan),
             Parent::Known(id) => (Some(*id), Link::Certain),
-            Parent::Infer { spans, caller } => {
-                self.in_flight.parent(&self.calls, *spans, caller.as_ref())
+            Parent::Infer {
+                spans,
+                caller,
+                maybe_test,
+            } => {
+                let request = Request {
+                    callee: &arrival.destination,
+                    spans: *spans,
+                    caller: caller.as_ref(),
+                    maybe_test: *maybe_test,
+                    graph,
+                };
+                self.in_flight.parent(&self.calls, &request)
             }
         }
     }
