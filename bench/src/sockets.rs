@@ -216,6 +216,8 @@ impl Campaign {
             },
             listen: listens.get(name).copied(),
             proxied: true,
+            calls: None,
+            unused: Default::default(),
             health: Health::default(),
             place: None,
         };

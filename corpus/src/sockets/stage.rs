@@ -174,7 +174,7 @@ impl Stage {
         for ((name, listener), address) in opened {
             let routes = match &listener.origin {
                 Origin::Entry(WorkerId(worker)) => &mut entries[*worker as usize],
-                Origin::Service { .. } => &mut proxied,
+                Origin::Service { .. } | Origin::Fixed { .. } => &mut proxied,
             };
             routes.insert(name, *address);
         }

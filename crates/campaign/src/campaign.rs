@@ -488,7 +488,7 @@ impl<'r, W: World> Run<'r, W> {
             cases,
             doubts,
         } = judge.verdict();
-        doubts.note_in(&mut certificate, self.world.late());
+        doubts.note_in(&mut certificate, self.world);
         self.sink.note(&Event::Ended {
             certificate: Box::new(certificate.clone()),
             findings: findings.clone(),

@@ -6,9 +6,11 @@
 //! for the certificate. What a search finds out about the system itself is the
 //! search's to tell.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use murphy_model::{Call, Certificate, Flag, Incomplete, Link, Observed, Point};
+use murphy_model::{Call, Certificate, Detail, Flag, Incomplete, Link, Observed, Point};
+
+use crate::world::World;
 
 /// What makes a call doubtful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,6 +25,8 @@ enum Doubt {
 pub(crate) struct Doubts {
     /// With the first execution that showed it.
     calls: BTreeMap<(Doubt, Point), usize>,
+    /// The services to which a call of an execution was seen.
+    called: BTreeSet<String>,
 }
 
 impl Doubts {
@@ -31,7 +35,11 @@ impl Doubts {
         let calls = observed.execution.trace.calls();
         let is_held_up = calls.iter().any(|call| is_open(call) && is_struck(call));
         for (call, detail) in calls.iter().zip(&observed.details) {
-            let link = doubt_of(detail.link).filter(|_| is_amid(call, calls));
+            let callee = &*call.point.frame().destination;
+            if !self.called.contains(callee) {
+                self.called.insert(callee.to_owned());
+            }
+            let link = doubt_of(call, detail, observed);
             let unfinished = is_open(call) && !observed.quiet && !is_held_up;
             for doubt in link
                 .into_iter()
@@ -44,9 +52,9 @@ impl Doubts {
         }
     }
 
-    /// Notes in the certificate what is doubtful; `late` calls arrived when
-    /// their executions were over.
-    pub(crate) fn note_in(self, certificate: &mut Certificate, late: usize) {
+    /// Notes in the certificate what is doubtful, and what the world saw that
+    /// no execution shows.
+    pub(crate) fn note_in(self, certificate: &mut Certificate, world: &impl World) {
         let is_orphan = |(doubt, _): &(Doubt, Point)| *doubt == Doubt::Orphan;
         if self.calls.keys().any(is_orphan) {
             certificate.incomplete.get_or_insert(Incomplete::Orphans);
@@ -60,6 +68,19 @@ impl Doubts {
                 Doubt::Unfinished => Flag::Unfinished { at, execution },
             });
         certificate.flags.extend(flags);
+        for missed in world.unattributed() {
+            certificate
+                .incomplete
+                .get_or_insert(Incomplete::Unattributed);
+            let (at, calls) = (missed.at, missed.calls);
+            certificate.flags.push(Flag::Unattributed { at, calls });
+        }
+        let expected = world.services().into_iter();
+        for service in expected.filter(|it| !self.called.contains(it)) {
+            certificate.incomplete.get_or_insert(Incomplete::Uncalled);
+            certificate.flags.push(Flag::Uncalled { service });
+        }
+        let late = world.late();
         if late > 0 {
             certificate.incomplete.get_or_insert(Incomplete::Late);
             certificate.flags.push(Flag::Late { calls: late });
@@ -67,22 +88,26 @@ impl Doubts {
     }
 }
 
-fn doubt_of(link: Link) -> Option<Doubt> {
-    match link {
-        Link::Ambiguous => Some(Doubt::Guessed),
-        Link::Orphan => Some(Doubt::Orphan),
-        Link::Certain | Link::Spans | Link::Inferred => None,
-    }
+/// The expected services to which an execution shows no call.
+pub fn uncalled(observed: &Observed, expected: Vec<String>) -> Vec<String> {
+    let calls = observed.execution.trace.calls().iter();
+    let called: BTreeSet<&str> = calls.map(|it| &*it.point.frame().destination).collect();
+    let uncalled = expected.into_iter();
+    uncalled
+        .filter(|it| !called.contains(it.as_str()))
+        .collect()
 }
 
-/// Whether others were under way when a call arrived. Where nothing was, and
-/// nothing says who calls, it is the scenario's own, as a test's calls to
-/// addresses of its own are.
-fn is_amid(call: &Call, calls: &[Call]) -> bool {
-    let is_under_way = |other: &Call| {
-        other.arrived < call.arrived && other.finished.is_none_or(|at| at > call.arrived)
-    };
-    calls.iter().any(is_under_way)
+/// What nobody is known to have made may be the test's own, where it has the
+/// address; but not when the test is over.
+fn doubt_of(call: &Call, detail: &Detail, observed: &Observed) -> Option<Doubt> {
+    let is_late = detail.arrived > observed.took;
+    match detail.link {
+        Link::Ambiguous => Some(Doubt::Guessed),
+        Link::Orphan => Some(Doubt::Orphan),
+        Link::Inferred if call.parent.is_none() && is_late => Some(Doubt::Orphan),
+        Link::Certain | Link::Spans | Link::Inferred => None,
+    }
 }
 
 fn is_open(call: &Call) -> bool {
@@ -96,11 +121,14 @@ fn is_struck(call: &Call) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::time::Duration;
 
-    use murphy_model::{CallId, Detail, Execution, Faultload, Trace, Verdict};
+    use murphy_model::{CallId, Execution, Faultload, Identity, Trace, Verdict};
+    use murphy_registry::{Recorded, Unattributed};
 
     use super::*;
+    use crate::BrokenWorld;
 
     /// A call: who made it, when it arrived and ended, how that is known.
     type Sketch = (&'static str, Option<u32>, u32, Option<u32>, Link);
@@ -136,7 +164,62 @@ mod tests {
         }
     }
 
+    /// A world that saw so many late calls, one that belongs to nobody for each
+    /// of these, and expects calls to these services.
+    #[derive(Default)]
+    struct Seen {
+        late: usize,
+        unattributed: Vec<&'static str>,
+        services: Vec<&'static str>,
+    }
+
+    impl World for Seen {
+        fn workers(&self) -> u32 {
+            1
+        }
+
+        fn late(&self) -> usize {
+            self.late
+        }
+
+        fn unattributed(&self) -> Vec<Unattributed> {
+            let all = self.unattributed.iter().map(|at| Unattributed {
+                at: at.parse().unwrap(),
+                calls: 1,
+            });
+            all.collect()
+        }
+
+        fn services(&self) -> Vec<String> {
+            self.services.iter().map(|it| (*it).to_owned()).collect()
+        }
+
+        async fn run(
+            &self,
+            _: u32,
+            _: &Faultload,
+            _: &Arc<Identity>,
+        ) -> Result<Observed, BrokenWorld> {
+            unreachable!("nothing is run")
+        }
+
+        async fn reference(
+            &self,
+            _: &Arc<Identity>,
+        ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
+            unreachable!("nothing is run")
+        }
+    }
+
     fn noted(observed: &Observed, late: usize) -> (Vec<Flag>, Option<Incomplete>) {
+        let world = Seen {
+            late,
+            ..Seen::default()
+        };
+        noted_in(observed, &world)
+    }
+
+    fn noted_in(observed: &Observed, world: &Seen) -> (Vec<Flag>, Option<Incomplete>) {
         let mut doubts = Doubts::default();
         doubts.take(7, observed);
         doubts.take(8, observed);
@@ -157,7 +240,7 @@ mod tests {
             audit: None,
             minimal: None,
         };
-        doubts.note_in(&mut certificate, late);
+        doubts.note_in(&mut certificate, world);
         (certificate.flags, certificate.incomplete)
     }
 
@@ -173,10 +256,41 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_while_nothing_is_under_way_is_the_tests_own() {
-        let first = ("shop GET /", None, 0, Some(1), Link::Orphan);
-        let second = ("shop GET /again", None, 2, Some(3), Link::Orphan);
-        assert_eq!(noted(&seen(&[first, second], true), 0), (vec![], None));
+    fn what_nobody_made_is_the_tests_own_until_the_test_is_over() {
+        let first = ("shop GET /", None, 0, Some(1), Link::Inferred);
+        let second = ("shop GET /again", None, 2, Some(3), Link::Inferred);
+        let mut observed = seen(&[first, second], true);
+        assert_eq!(noted(&observed, 0), (vec![], None));
+        observed.details[1].arrived = Duration::from_millis(150);
+        let at = second.0.parse().unwrap();
+        let expected = vec![Flag::Orphan { at, execution: 7 }];
+        let told = noted(&observed, 0);
+        assert_eq!(told, (expected, Some(Incomplete::Orphans)));
+    }
+
+    #[test]
+    fn no_call_is_lost_in_silence() {
+        let world = Seen {
+            unattributed: vec!["rates GET /items/sku-3fa9c1d2"],
+            services: vec!["mail", "shop"],
+            ..Seen::default()
+        };
+        let missed = Flag::Unattributed {
+            at: world.unattributed[0].parse().unwrap(),
+            calls: 1,
+        };
+        let uncalled = Flag::Uncalled {
+            service: "mail".to_owned(),
+        };
+        let told = noted_in(&seen(&[SHOP], true), &world);
+        let expected = (vec![missed, uncalled], Some(Incomplete::Unattributed));
+        assert_eq!(told, expected);
+        let world = Seen {
+            services: vec!["mail"],
+            ..Seen::default()
+        };
+        let (_, incomplete) = noted_in(&seen(&[SHOP], true), &world);
+        assert_eq!(incomplete, Some(Incomplete::Uncalled));
     }
 
     #[test]

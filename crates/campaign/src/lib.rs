@@ -32,6 +32,7 @@ mod world;
 
 pub use campaign::{Case, Failed, Memory, Outcome, run};
 pub use directory::make as make_directory;
+pub use doubts::uncalled;
 pub use event::{Event, Sink, Standing};
 pub use ndjson::Ndjson;
 pub use redacted::redacted;

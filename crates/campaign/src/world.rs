@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use murphy_model::{Faultload, Identity, Observed};
-use murphy_registry::Recorded;
+use murphy_registry::{Recorded, Unattributed};
 
 /// Executions cannot be carried out any more, or never could: a service is
 /// down, a command is not found, a port is taken. Not a verdict on the system.
@@ -41,6 +41,17 @@ pub trait World: Send + Sync + 'static {
     /// over.
     fn late(&self) -> usize {
         0
+    }
+
+    /// Calls that arrived up to now while executions ran, and that belong to
+    /// none of them as far as can be told.
+    fn unattributed(&self) -> Vec<Unattributed> {
+        Vec::new()
+    }
+
+    /// The services to each of which at least one call is expected.
+    fn services(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// Runs the scenario once under a faultload. Each worker runs one

@@ -97,6 +97,11 @@ pub enum Incomplete {
     /// Calls arrived when their execution was over, so it is not known what
     /// all came of it.
     Late,
+    /// Calls arrived without trace context, so it is not known which execution
+    /// made them.
+    Unattributed,
+    /// No call to some declared services was seen.
+    Uncalled,
 }
 
 /// Something seen that the assumptions do not cover.
@@ -162,6 +167,19 @@ pub enum Flag {
         /// An execution that showed it.
         execution: usize,
     },
+    /// A call arrived while executions ran and belongs to none of them as far
+    /// as can be told, so it was never made to fail.
+    Unattributed {
+        /// The call, without who made it.
+        at: Point,
+        /// How often it arrived.
+        calls: usize,
+    },
+    /// No execution shows a call to a declared service.
+    Uncalled {
+        /// The service.
+        service: String,
+    },
     /// Calls arrived when their execution was over already.
     Late {
         /// How many.
@@ -188,7 +206,7 @@ pub enum Flag {
 pub struct FlagForm {
     /// Which it is.
     pub kind: &'static str,
-    /// Where: a call or a faultload, if that can be told.
+    /// Where: a call, a faultload or a service, if that can be told.
     pub at: Option<String>,
     /// The executions that showed it.
     pub executions: Vec<usize>,
@@ -216,6 +234,8 @@ impl Flag {
             Flag::Guessed { at, execution } => ("guessed", at_call(at), vec![*execution]),
             Flag::Orphan { at, execution } => ("orphan", at_call(at), vec![*execution]),
             Flag::Unfinished { at, execution } => ("unfinished", at_call(at), vec![*execution]),
+            Flag::Unattributed { at, .. } => ("unattributed", at_call(at), Vec::new()),
+            Flag::Uncalled { service } => ("uncalled", Some(service.clone()), Vec::new()),
             Flag::Late { .. } => ("late", None, Vec::new()),
             Flag::Contradicted { first, second } => ("contradicted", None, vec![*first, *second]),
             Flag::NotMonotone {
@@ -227,7 +247,7 @@ impl Flag {
             }
         };
         let calls = match self {
-            Flag::Late { calls } => Some(*calls),
+            Flag::Late { calls } | Flag::Unattributed { calls, .. } => Some(*calls),
             _ => None,
         };
         FlagForm {

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use murphy_campaign::REFERENCES;
-use murphy_campaign::live::spec::{Function, ServiceSpec, Session};
+use murphy_campaign::live::spec::{Function, ServiceSpec, Session, Unused};
 use murphy_search::Reduction;
 
 pub use error::Error;
@@ -208,6 +208,15 @@ impl Campaign {
     /// A service that is started for the campaign, and stopped after it.
     pub fn managed(mut self, name: &str, managed: Managed) -> Self {
         self.services.push(managed.spec(name));
+        self
+    }
+
+    /// No call to this service is expected, so the search can be complete
+    /// without one.
+    pub fn unused(mut self, name: &str) -> Self {
+        for service in self.services.iter_mut().filter(|it| it.name == name) {
+            service.unused = Unused::Always;
+        }
         self
     }
 

@@ -24,6 +24,7 @@ mod reopened;
 mod reporting;
 mod runtime;
 mod settings;
+mod unseen;
 mod usage;
 mod versions;
 mod worlds;

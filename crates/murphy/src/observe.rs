@@ -9,6 +9,7 @@ use murphy_model::Observed;
 use crate::error::Error;
 use crate::project::Project;
 use crate::runtime::{self, Stopped};
+use crate::unseen::Unseen;
 
 /// What to try where a scenario fails without faults.
 pub(crate) const HINT: &str = "fix the test or the system first: faults tell nothing about what is broken without them; `murphy doctor` looks at the wiring";
@@ -22,6 +23,8 @@ pub(crate) struct Seen {
     pub(crate) each: Duration,
     /// How many executions can run at once, of those that were asked for.
     pub(crate) at_once: u32,
+    /// What they show nothing of.
+    pub(crate) unseen: Unseen,
 }
 
 /// Brings the system up for so many executions at once, runs the references
@@ -39,13 +42,18 @@ pub(crate) fn references(
         let done = murphy_campaign::references(&world, campaign, &mut count).await;
         let each = began.elapsed() / count.0.max(1);
         let at_once = world.workers().min(jobs);
+        let done = done.map(|(observed, chosen)| {
+            let unseen = Unseen::of(&world, &observed);
+            (observed, chosen, unseen)
+        });
         let stopped = runtime::stop(world.stop(), false).await;
-        let (observed, chosen) = done.map_err(|failed| Error::of_campaign(failed, HINT))?;
+        let (observed, chosen, unseen) = done.map_err(|failed| Error::of_campaign(failed, HINT))?;
         let seen = Seen {
             observed,
             chosen,
             each,
             at_once,
+            unseen,
         };
         Ok((seen, stopped))
     })?

@@ -5,6 +5,7 @@
 //! commands.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use murphy_campaign::live::spec::{ScenarioKind, ScenarioSpec, ServiceSpec, Source};
@@ -205,6 +206,7 @@ impl Project {
     ) -> Result<(LiveWorld, Correlation), BrokenWorld> {
         let up = self.bring_up_watched(scenario, jobs, name, None).await?;
         say_if_one_at_a_time(&up.1, scenario, jobs);
+        say_if_waiting(&up.1);
         Ok(up)
     }
 
@@ -262,6 +264,7 @@ impl Project {
             },
             state: self.state().to_owned(),
             campaign: name.to_owned(),
+            say: Some(Arc::new(|text| output::say(format_args!("note: {text}")))),
             ..LiveOptions::default()
         }
     }
@@ -316,6 +319,20 @@ fn say_if_one_at_a_time(correlation: &Correlation, scenario: &ScenarioSpec, jobs
     output::say(format_args!(
         "note: {why}: one execution runs at a time{at_once}{more}"
     ));
+}
+
+/// A wait that is too short to be noticed is not worth a word.
+const NOTICED: Duration = Duration::from_millis(100);
+
+/// Says that every execution takes longer than its test, and why.
+fn say_if_waiting(correlation: &Correlation) {
+    if let (Some(late), Some(grace)) = (correlation.late, correlation.grace)
+        && grace >= NOTICED
+    {
+        output::say(format_args!(
+            "note: calls arrive up to {late:.0?} after the test has ended: every execution waits {grace:.0?} for them (`[context] grace` sets it)"
+        ));
+    }
 }
 
 /// What lets a test run beside itself.

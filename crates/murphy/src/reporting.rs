@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use murphy::replays::{Replay, System, write_files};
 use murphy_campaign::{BrokenWorld, Outcome};
-use murphy_model::nearest;
+use murphy_model::{Certificate, Flag, nearest};
 use murphy_report::{Summary, json, junit, markdown, terminal};
 
 use crate::args::Format;
@@ -47,9 +47,10 @@ pub(crate) fn say_what_is_missing(code: u8, summary: &Summary, max_time: Option<
     let explored = summary.certificate.explored;
     let is_late = max_time.is_some_and(|most| summary.timing.total >= most);
     match code {
-        exit::NOTHING_INJECTED if summary.certificate.points == 0 => complain(
-            "nothing was tested: no call can be made to fail\nhint: the scenario makes no calls below its own, or `--only` and `--except` leave none",
-        ),
+        exit::NOTHING_INJECTED if summary.certificate.points == 0 => complain(format_args!(
+            "nothing was tested: no call can be made to fail\nhint: {}",
+            why_no_points(&summary.certificate)
+        )),
         exit::NOTHING_INJECTED if summary.certificate.is_complete() => complain(
             "nothing was tested: these modes show callers only what they are shown anyway\nhint: choose `--modes` that are failures, such as 503 or reset",
         ),
@@ -63,6 +64,24 @@ pub(crate) fn say_what_is_missing(code: u8, summary: &Summary, max_time: Option<
             complain("the search is not complete, which `--require-complete` asks for");
         }
         _ => {}
+    }
+}
+
+/// Why there is nothing to inject, as far as can be told.
+fn why_no_points(certificate: &Certificate) -> String {
+    let services = certificate.flags.iter().filter_map(|flag| match flag {
+        Flag::Uncalled { service } => Some(format!("`{service}`")),
+        _ => None,
+    });
+    let services: Vec<String> = services.collect();
+    let unknown = |flag: &Flag| matches!(flag, Flag::Unattributed { .. } | Flag::Orphan { .. });
+    match services.is_empty() {
+        false => format!(
+            "no call to {} was seen: do its callers use the proxy's address (`{{NAME.url}}` or `listen`)? `murphy doctor` shows what was seen",
+            services.join(", ")
+        ),
+        true if certificate.flags.iter().any(unknown) => "it is not known who made the calls between services; `murphy doctor` shows what was seen".to_owned(),
+        true => "no call between services was seen, or `--only` and `--except` leave none".to_owned(),
     }
 }
 

@@ -238,6 +238,8 @@ mod tests {
             }),
             listen: None,
             proxied: true,
+            calls: None,
+            unused: Default::default(),
             health: Health::default(),
             place: None,
         };

@@ -5,8 +5,8 @@
 //! (`Exchange`), how a failure looks is in `outcomes`.
 
 use bytes::Buf;
-use murphy_model::Reply;
-use murphy_registry::{Arrival, Claim, Clue, Decision, Organic, Parent};
+use murphy_model::{Interface, Reply};
+use murphy_registry::{Arrival, Claim, Clue, Decision, Organic, Parent, Unclaimed};
 
 use crate::carriers::{Found, Stamp};
 use crate::door::Door;
@@ -34,9 +34,20 @@ fn claim<E: Exchange>(door: &Door, exchange: &E) -> Option<(Claim, Found)> {
         return None;
     }
     let found = door.settings.carriers.find(exchange.headers());
-    let claim = door.control.recognise(&found.clues, &door.origin)?;
+    let claim = door.control.recognise(&found.clues, &door.origin);
     let (path, _) = split_target(exchange.asked().target);
-    (!door.spared.has(path)).then_some((claim, found))
+    if door.spared.has(path) {
+        return None;
+    }
+    if claim.is_none() {
+        door.control.unclaimed(&Unclaimed {
+            clues: &found.clues,
+            origin: &door.origin,
+            destination: &door.service,
+            interface: &interface(door, exchange, is_grpc(exchange.headers())),
+        });
+    }
+    Some((claim?, found))
 }
 
 /// Nobody's request: streamed as it is.
@@ -103,22 +114,27 @@ fn arrival<E: Exchange>(
     body: Prefix,
     grpc: bool,
 ) -> Arrival {
-    let asked = exchange.asked();
-    let (path, query) = split_target(asked.target);
-    let interface = match grpc {
-        true => door.interfaces.grpc(path),
-        false => door.interfaces.http(asked.method, path),
-    };
+    let (_, query) = split_target(exchange.asked().target);
     Arrival {
         id: fastrand::u64(..),
         claim,
         destination: door.service.clone(),
-        interface,
+        interface: interface(door, exchange, grpc),
         query: query.to_owned(),
         body: message(body.bytes, grpc),
         body_cut: body.cut,
         site: exchange.headers().text(CALL_SITE).map(str::to_owned),
         clues,
+    }
+}
+
+/// What a request asks for, with the concrete path.
+fn interface<E: Exchange>(door: &Door, exchange: &E, grpc: bool) -> Interface {
+    let asked = exchange.asked();
+    let (path, _) = split_target(asked.target);
+    match grpc {
+        true => door.interfaces.grpc(path),
+        false => door.interfaces.http(asked.method, path),
     }
 }
 

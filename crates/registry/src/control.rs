@@ -181,6 +181,13 @@ pub enum Origin {
         /// The only caller of this listener, where that is known.
         caller: Option<Arc<str>>,
     },
+    /// In front of a service, at an address that anybody may have been given:
+    /// other services, and the test itself.
+    Fixed {
+        /// Whose test calls here where nothing else says who does, if there is
+        /// only one worker and no service is known to call here.
+        worker: Option<WorkerId>,
+    },
 }
 
 /// A request that belongs to a live execution, as far as can be told before
@@ -206,6 +213,9 @@ pub enum Parent {
         spans: Spans,
         /// The calling service, where that is known.
         caller: Option<Arc<str>>,
+        /// Whether the test itself may have sent it, which is assumed where
+        /// no call is in flight that could have.
+        maybe_test: bool,
     },
 }
 
@@ -232,6 +242,19 @@ pub struct Arrival {
     pub site: Option<String>,
     /// What else travels with the execution, to be recognised later.
     pub clues: Vec<Clue>,
+}
+
+/// A request that belongs to no execution, as far as anybody can tell.
+#[derive(Clone, Copy, Debug)]
+pub struct Unclaimed<'r> {
+    /// What its carriers found.
+    pub clues: &'r [Clue],
+    /// Where it came in.
+    pub origin: &'r Origin,
+    /// The service it is sent to.
+    pub destination: &'r Arc<str>,
+    /// What it asks for, with the concrete path.
+    pub interface: &'r Interface,
 }
 
 /// What is to be done with a call.
@@ -317,6 +340,10 @@ pub trait Control: Send + Sync + 'static {
     /// live execution, to be passed on untouched. Asked before the body is
     /// read, for every request: it must answer from memory.
     fn recognise(&self, clues: &[Clue], origin: &Origin) -> Option<Claim>;
+
+    /// A request was passed on that [`Control::recognise`] gave to nobody:
+    /// whoever runs executions wants to know what they do not see.
+    fn unclaimed(&self, _: &Unclaimed<'_>) {}
 
     /// Names a call and says what is to be done with it. When it answers
     /// [`Unknown`] the execution ended meanwhile: the request is nobody's.

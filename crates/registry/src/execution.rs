@@ -17,10 +17,11 @@ use tokio::time::Instant;
 
 use crate::alike::Alike;
 use crate::arrivals::Arrivals;
+use crate::call_graph::CallGraph;
 use crate::control::{
     Arrival, CallKey, Clue, Decision, Ending, ExecutionId, Parent, SpanId, TraceKey,
 };
-use crate::infer::InFlight;
+use crate::infer::{InFlight, Request};
 use crate::places::Places;
 use crate::record::Recorded;
 use crate::seen::{Seen, SeenBody};
@@ -32,11 +33,17 @@ pub(crate) enum Keep {
     Requests,
 }
 
+/// What is known of a system before it is seen at work.
+pub(crate) struct Known {
+    pub(crate) places: Arc<Places>,
+    pub(crate) graph: Arc<CallGraph>,
+}
+
 pub(crate) struct Execution {
     id: ExecutionId,
     trace: TraceKey,
     armed: Armed,
-    places: Arc<Places>,
+    known: Known,
     keep: Keep,
     begun: Instant,
     pub(crate) expires: Instant,
@@ -68,7 +75,7 @@ impl Execution {
         id: ExecutionId,
         faultload: &Faultload,
         identity: Arc<Identity>,
-        places: Arc<Places>,
+        known: Known,
         time_to_live: Duration,
         keep: Keep,
     ) -> Self {
@@ -77,7 +84,7 @@ impl Execution {
             id,
             trace: id.trace(),
             armed: Armed::new(faultload),
-            places,
+            known,
             keep,
             begun,
             expires: begun + time_to_live,
@@ -122,7 +129,7 @@ impl Execution {
         let mut calls = self.calls();
         let known = calls.calls.get(id.0 as usize);
         if known.is_some_and(|call| call.finished.is_none()) {
-            calls.finish(id, ending, &self.places);
+            calls.finish(id, ending, &self.known.places);
             // Whoever waits for quiet waits for the last.
             let last = calls.unfinished == 0;
             drop(calls);
@@ -184,7 +191,7 @@ impl Execution {
     pub(crate) fn recorded(&self, quiet: bool) -> Recorded {
         let calls = self.calls();
         let hash = |point: &Point, body: &[u8]| {
-            let named = self.places.named(body);
+            let named = self.known.places.named(body);
             calls.identifier.answer(point, &named)
         };
         let seen = calls.calls.iter();
@@ -204,7 +211,7 @@ impl Execution {
     /// The body of a call's answer as it is compared, if it was kept.
     fn answer(&self, call: &Seen) -> Option<Bytes> {
         match &call.body {
-            SeenBody::Raw(bytes) => Some(self.places.named(bytes).into_owned().into()),
+            SeenBody::Raw(bytes) => Some(self.known.places.named(bytes).into_owned().into()),
             SeenBody::None | SeenBody::Hashed(_) => None,
         }
     }
@@ -223,8 +230,8 @@ impl Execution {
 
 impl Calls {
     fn add(&mut self, execution: &Execution, arrival: &Arrival, now: Instant) -> CallId {
-        let (parent, link) = self.parent(arrival);
-        let (first, count) = self.name(parent, arrival, &execution.places);
+        let (parent, link) = self.parent(arrival, &execution.known.graph);
+        let (first, count) = self.name(parent, arrival, &execution.known.places);
         // The scenario's own requests are observed, never failed.
         let injected = match parent.is_some() && !execution.armed.is_empty() {
             true => execution.armed.strike_attempt(&first, count),
@@ -270,8 +277,17 @@ impl Calls {
         if execution.keep == Keep::Requests {
             // As it was named, so that it can be named anew.
             self.requests.push(Arrival {
-                query: execution.places.named_text(&arrival.query).into_owned(),
-                body: execution.places.named(&arrival.body).into_owned().into(),
+                query: execution
+                    .known
+                    .places
+                    .named_text(&arrival.query)
+                    .into_owned(),
+                body: execution
+                    .known
+                    .places
+                    .named(&arrival.body)
+                    .into_owned()
+                    .into(),
                 ..arrival.clone()
             });
         }
@@ -300,14 +316,25 @@ impl Calls {
         named
     }
 
-    fn parent(&self, arrival: &Arrival) -> (Option<CallId>, Link) {
+    fn parent(&self, arrival: &Arrival, graph: &CallGraph) -> (Option<CallId>, Link) {
         match &arrival.claim.parent {
             Parent::Entry => (None, Link::Certain),
             // A stamp of a call we never made is a forgery or a mix-up.
             Parent::Known(id) if id.0 as usize >= self.calls.len() => (None, Link::Orphan),
             Parent::Known(id) => (Some(*id), Link::Certain),
-            Parent::Infer { spans, caller } => {
-                self.in_flight.parent(&self.calls, *spans, caller.as_ref())
+            Parent::Infer {
+                spans,
+                caller,
+                maybe_test,
+            } => {
+                let request = Request {
+                    callee: &arrival.destination,
+                    spans: *spans,
+                    caller: caller.as_ref(),
+                    maybe_test: *maybe_test,
+                    graph,
+                };
+                self.in_flight.parent(&self.calls, &request)
             }
         }
     }

@@ -6,14 +6,48 @@
 //! that make one call at a time leave a single chain of calls in flight, and
 //! its deepest must be the caller. Anything else is taken for ambiguous and
 //! reported so.
+//!
+//! A listener that was made for one caller may be called when that caller has
+//! nothing in flight. If it ran in this execution it goes on working after its
+//! answer, as a background worker does; if it did not, it passed the address
+//! on to somebody who has.
 
 use std::sync::Arc;
 
 use murphy_model::CallId;
 use rustc_hash::FxHashMap;
 
+use crate::call_graph::CallGraph;
 use crate::seen::Seen;
 use crate::{Link, SpanId, Spans};
+
+/// A request whose caller is looked for.
+pub(crate) struct Request<'r> {
+    /// The service it is sent to.
+    pub(crate) callee: &'r Arc<str>,
+    /// What it says of spans.
+    pub(crate) spans: Spans,
+    /// The only service that knows the address, if one does.
+    pub(crate) caller: Option<&'r Arc<str>>,
+    /// Whether the test itself may have sent it.
+    pub(crate) maybe_test: bool,
+    /// Which services may call which.
+    pub(crate) graph: &'r CallGraph,
+}
+
+impl Request<'_> {
+    /// Whether a service can have sent it, while it served a call. What comes
+    /// to an address that the test knows, while the service there serves the
+    /// test, is rather the test's next call than one of the service to itself.
+    fn may_come_from(&self, service: &str) -> bool {
+        let to_itself = service == &**self.callee;
+        let is_bare = self.spans == Spans::default();
+        match to_itself && self.maybe_test && is_bare {
+            true => self.graph.calls(service, service),
+            false => self.graph.may_call(service, self.callee),
+        }
+    }
+}
 
 /// The calls of one execution as inference sees them.
 #[derive(Debug, Default)]
@@ -21,6 +55,8 @@ pub(crate) struct InFlight {
     /// Calls that are at their callee now, in the order they arrived in, which
     /// is that of their numbers.
     open: Vec<CallId>,
+    /// All that were, in the same order.
+    reached: Vec<CallId>,
     /// Which call carried a span; `None` once two did.
     spans: FxHashMap<SpanId, Option<CallId>>,
 }
@@ -29,6 +65,7 @@ impl InFlight {
     /// A call is on its way to its callee.
     pub(crate) fn open(&mut self, id: CallId) {
         self.open.push(id);
+        self.reached.push(id);
     }
 
     /// A call carries this span.
@@ -46,31 +83,59 @@ impl InFlight {
         }
     }
 
-    /// The call that a request with these spans was made from.
-    pub(crate) fn parent(
-        &self,
-        calls: &[Seen],
-        spans: Spans,
-        caller: Option<&Arc<str>>,
-    ) -> (Option<CallId>, Link) {
-        if let Some(parent) = self.by_span(spans.parent) {
+    /// The call that a request was made from.
+    pub(crate) fn parent(&self, calls: &[Seen], request: &Request) -> (Option<CallId>, Link) {
+        if let Some(parent) = self.by_span(request.spans.parent) {
             return (Some(parent), Link::Spans);
         }
-        let at_caller = |id: &CallId| {
-            let destination = &calls[id.0 as usize].first.frame().destination;
-            caller.is_none_or(|caller| caller == destination)
-        };
-        let candidates: Vec<CallId> = self.open.iter().copied().filter(at_caller).collect();
-        match candidates.as_slice() {
-            [] => (None, Link::Orphan),
-            [.., latest] if is_chain(calls, &candidates) => (Some(*latest), Link::Inferred),
-            [.., latest] => (Some(*latest), Link::Ambiguous),
+        let at = |id: &CallId| &calls[id.0 as usize].first.frame().destination;
+        let able = |id: &&CallId| request.may_come_from(at(id));
+        let is_at_caller = |id: &&CallId| request.caller.is_none_or(|caller| caller == at(id));
+        let open = self.open.iter().filter(able);
+        let candidates: Vec<CallId> = open.clone().filter(is_at_caller).copied().collect();
+        if let Some(found) = deepest(calls, &candidates) {
+            return found;
         }
+        if request.caller.is_some() {
+            let served = self.reached.iter().filter(able).filter(is_at_caller);
+            if let Some(found) = self.after_its_answer(served) {
+                return found;
+            }
+            let anybody: Vec<CallId> = open.copied().collect();
+            return deepest(calls, &anybody).unwrap_or((None, Link::Orphan));
+        }
+        match request.maybe_test {
+            true => (None, Link::Inferred),
+            false => (None, Link::Orphan),
+        }
+    }
+
+    /// The last call that the caller has served: sure if it is the only one and
+    /// nobody else is at work.
+    fn after_its_answer<'c>(
+        &self,
+        served: impl Iterator<Item = &'c CallId>,
+    ) -> Option<(Option<CallId>, Link)> {
+        let served: Vec<CallId> = served.copied().collect();
+        let link = match served.len() == 1 && self.open.is_empty() {
+            true => Link::Inferred,
+            false => Link::Ambiguous,
+        };
+        Some((Some(*served.last()?), link))
     }
 
     fn by_span(&self, span: Option<SpanId>) -> Option<CallId> {
         self.spans.get(&span?).copied().flatten()
     }
+}
+
+/// The deepest of some calls in flight, if there are any.
+fn deepest(calls: &[Seen], candidates: &[CallId]) -> Option<(Option<CallId>, Link)> {
+    let link = match is_chain(calls, candidates) {
+        true => Link::Inferred,
+        false => Link::Ambiguous,
+    };
+    Some((Some(*candidates.last()?), link))
 }
 
 /// Whether each candidate was made, directly or not, from the one before it.

@@ -10,6 +10,7 @@
 
 mod alike;
 mod arrivals;
+mod call_graph;
 mod control;
 mod execution;
 pub mod hex;
@@ -18,12 +19,15 @@ mod places;
 mod record;
 mod registry;
 mod seen;
+mod unattributed;
 
+pub use call_graph::CallGraph;
 pub use control::{
     AnswerBody, Arrival, CallKey, CallName, Claim, Clue, Control, Decision, Ending, ExecutionId,
-    Origin, Parent, Soon, SpanId, Spans, TraceKey, Unknown, WorkerId,
+    Origin, Parent, Soon, SpanId, Spans, TraceKey, Unclaimed, Unknown, WorkerId,
 };
 pub use murphy_model::{Detail, Link, Organic};
 pub use places::Places;
 pub use record::Recorded;
 pub use registry::{BeginError, Plan, Registry, Settings};
+pub use unattributed::Unattributed;

@@ -6,20 +6,22 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use murphy_model::{Faultload, Identity, Mode, Point};
 use rustc_hash::FxHashMap;
 use tokio::time::Instant;
 
+use crate::call_graph::CallGraph;
 use crate::control::{
     Arrival, CallKey, Claim, Clue, Control, Decision, Ending, ExecutionId, Origin, Parent, Soon,
-    SpanId, Spans, TraceKey, Unknown, WorkerId,
+    SpanId, Spans, TraceKey, Unclaimed, Unknown, WorkerId,
 };
-use crate::execution::{Execution, Keep};
+use crate::execution::{Execution, Keep, Known};
 use crate::places::Places;
 use crate::record::Recorded;
+use crate::unattributed::{Counts, Unattributed};
 
 /// How patient a registry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +94,10 @@ pub struct Registry {
     unhurried: usize,
     /// How many calls came when their execution was over.
     late: AtomicUsize,
+    /// What was passed on while executions ran and belongs to none.
+    unattributed: Mutex<Counts>,
     places: RwLock<Arc<Places>>,
+    graph: RwLock<Arc<CallGraph>>,
     tables: RwLock<Tables>,
 }
 
@@ -127,7 +132,9 @@ impl Registry {
             playing: AtomicUsize::new(0),
             unhurried: std::thread::available_parallelism().map_or(1, |it| it.get().min(FEW)),
             late: AtomicUsize::new(0),
+            unattributed: Mutex::default(),
             places: RwLock::default(),
+            graph: RwLock::default(),
             tables: RwLock::new(Tables::default()),
         }
     }
@@ -137,6 +144,27 @@ impl Registry {
     /// on.
     pub fn listening(&self, places: Places) {
         *self.places.write().expect("no panic while it is held") = Arc::new(places);
+    }
+
+    /// Services call these others, from the next execution on: who made a call
+    /// is inferred accordingly where nothing else says so.
+    pub fn calling(&self, graph: CallGraph) {
+        *self.graph.write().expect("no panic while it is held") = Arc::new(graph);
+    }
+
+    /// Calls to services that arrived while executions ran and that belong to
+    /// none of them, since they were last forgotten. No record has them.
+    pub fn unattributed(&self) -> Vec<Unattributed> {
+        self.counts().all()
+    }
+
+    /// The same, and forgets them.
+    pub fn take_unattributed(&self) -> Vec<Unattributed> {
+        std::mem::take(&mut *self.counts()).all()
+    }
+
+    fn counts(&self) -> MutexGuard<'_, Counts> {
+        self.unattributed.lock().expect("no panic while counting")
     }
 
     /// How many executions are live.
@@ -166,8 +194,11 @@ impl Registry {
         let id = ExecutionId(fastrand::u64(1..));
         let lifetime = self.settings.time_to_live;
         let places = self.places.read().expect("no panic while it is held");
-        let places = places.clone();
-        let execution = Execution::new(id, &plan.faultload, plan.identity, places, lifetime, keep);
+        let known = Known {
+            places: places.clone(),
+            graph: self.graph.read().expect("no panic while held").clone(),
+        };
+        let execution = Execution::new(id, &plan.faultload, plan.identity, known, lifetime, keep);
         let execution = Arc::new(execution);
         self.sweep();
         let mut tables = self.write();
@@ -371,7 +402,7 @@ impl Tables {
                     parent: clues.iter().find_map(parent_span),
                     ..*spans
                 };
-                let parent = infer(spans, origin);
+                let parent = self.infer(spans, origin);
                 Some(Claim { execution, parent })
             }
         }
@@ -387,14 +418,34 @@ impl Tables {
 
     /// Whose a request is that brings no clue we know.
     fn claim_by_place(&self, origin: &Origin) -> Option<Claim> {
+        let of_worker = |worker: &WorkerId| self.workers.get(worker).copied();
         let execution = match origin {
-            Origin::Entry(worker) => self.workers.get(worker).copied(),
+            Origin::Entry(worker) => of_worker(worker),
             Origin::Service { .. } => self.solo,
+            Origin::Fixed { worker } => self.solo.or(worker.as_ref().and_then(of_worker)),
         };
         Some(Claim {
             execution: execution?,
-            parent: infer(Spans::default(), origin),
+            parent: self.infer(Spans::default(), origin),
         })
+    }
+
+    /// What enters at a worker's listener was sent by the scenario; elsewhere
+    /// the caller is another call. At a fixed address it may be either: in a
+    /// solo execution that is inferred, too, since services bring no context
+    /// there.
+    fn infer(&self, spans: Spans, origin: &Origin) -> Parent {
+        let (caller, maybe_test) = match origin {
+            Origin::Entry(_) => return Parent::Entry,
+            Origin::Fixed { worker: Some(_) } if self.solo.is_none() => return Parent::Entry,
+            Origin::Fixed { .. } => (None, true),
+            Origin::Service { caller } => (caller.clone(), false),
+        };
+        Parent::Infer {
+            spans,
+            caller,
+            maybe_test,
+        }
     }
 }
 
@@ -403,18 +454,6 @@ fn parent_span(clue: &Clue) -> Option<SpanId> {
     match clue {
         Clue::Trace(_, spans) => spans.parent,
         Clue::Stamp(_) => None,
-    }
-}
-
-/// What enters at a worker's listener was sent by the scenario; elsewhere the
-/// caller is another call.
-fn infer(spans: Spans, origin: &Origin) -> Parent {
-    match origin {
-        Origin::Entry(_) => Parent::Entry,
-        Origin::Service { caller } => Parent::Infer {
-            spans,
-            caller: caller.clone(),
-        },
     }
 }
 
@@ -433,9 +472,20 @@ impl Control for Registry {
             .iter()
             .find_map(|clue| tables.claim(clue, clues, origin));
         if by_clue.is_none() && tables.is_late(clues) {
+            // It says whose it is, so it is not the one's that runs now.
             self.late.fetch_add(1, Ordering::Relaxed);
+            return None;
         }
         by_clue.or_else(|| tables.claim_by_place(origin))
+    }
+
+    fn unclaimed(&self, request: &Unclaimed<'_>) {
+        let is_for_scenario = matches!(request.origin, Origin::Entry(_));
+        // What brings a mark is late, or another campaign's.
+        let is_marked = request.clues.iter().any(|it| matches!(it, Clue::Stamp(_)));
+        if !is_for_scenario && !is_marked {
+            self.counts().add(request.destination, request.interface);
+        }
     }
 
     fn arrive(&self, arrival: Arrival) -> Soon<Result<Decision, Unknown>> {

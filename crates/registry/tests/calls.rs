@@ -10,9 +10,12 @@ use std::collections::HashSet;
 
 use murphy_model::{CallId, Reply};
 use murphy_registry::{
-    Arrival, CallKey, Claim, Clue, Control, ExecutionId, Link, Parent, Recorded, TraceKey,
+    Arrival, CallKey, Claim, Clue, Control, Decision, ExecutionId, Link, Origin, Parent, Recorded,
+    TraceKey, Unclaimed,
 };
-use world::{Run, arrival, called_by, ending, now, place, plan, registry, service, spans, worker};
+use world::{
+    Run, arrival, called_by, ending, now, place, plan, registry, service, solo_plan, spans, worker,
+};
 
 /// Each call as `point < parent`, with how the parent was found.
 fn tree(recorded: &Recorded) -> Vec<(String, Option<u32>, Link)> {
@@ -261,10 +264,10 @@ async fn a_call_that_no_open_call_could_have_made_is_an_orphan() {
     let registry = registry();
     let run = Run::begin(&registry, plan("none"));
     let entry = run.enter("shop");
-    // The only caller it could have had is not open.
+    run.finish(entry, 200);
+    // The only caller it could have had never ran, nor does anybody else.
     let early = run.stray(entry, &called_by("cart"), spans(0, 0), "a");
     run.finish(early, 200);
-    run.finish(entry, 200);
     let late = run.stray(entry, &service(), spans(0, 0), "b");
     run.finish(late, 200);
     // A stamp of a call that never was.
@@ -277,6 +280,142 @@ async fn a_call_that_no_open_call_could_have_made_is_an_orphan() {
         assert_eq!(recorded.detail(orphan).link, Link::Orphan);
         assert_eq!(recorded.trace.call(orphan).parent, None);
     }
+}
+
+/// A service that knows an address may pass it on: who calls there is then
+/// whoever is in flight.
+#[tokio::test(start_paused = true)]
+async fn an_address_that_was_passed_on_is_called_by_whoever_is_in_flight() {
+    let registry = registry();
+    let run = Run::begin(&registry, plan("none"));
+    let entry = run.enter("shop");
+    let cart = run.stray(entry, &called_by("shop"), spans(0, 0), "cart");
+    let below = run.stray(entry, &called_by("mail"), spans(0, 0), "stock");
+    for call in [below, cart, entry] {
+        run.finish(call, 200);
+    }
+    let recorded = run.collect().await;
+    let expected = ("stock".to_owned(), Some(1), Link::Inferred);
+    assert_eq!(tree(&recorded)[2], expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_service_does_after_its_answer_is_its_own() {
+    let registry = registry();
+    let run = Run::begin(&registry, plan("none"));
+    let entry = run.enter("shop");
+    run.finish(entry, 200);
+    let mail = run.stray(entry, &called_by("shop"), spans(0, 0), "mail");
+    run.finish(mail, 200);
+    // Twice served, it may be at work for either.
+    let again = run.enter("shop");
+    run.finish(again, 200);
+    let guess = run.stray(entry, &called_by("shop"), spans(0, 0), "mail");
+    run.finish(guess, 200);
+    let recorded = run.collect().await;
+    let mails = [
+        ("mail", Some(0), Link::Inferred),
+        ("mail", Some(2), Link::Ambiguous),
+    ];
+    let tree = tree(&recorded);
+    assert_eq!([tree[1].clone(), tree[3].clone()][..], expected(&mails)[..]);
+}
+
+/// At an address that anybody may have been given, without any context.
+fn anybody(run: &Run<'_>, to: &str) -> Decision {
+    let fixed = Origin::Fixed { worker: None };
+    let claim = run.registry.recognise(&[], &fixed).expect("it is alone");
+    run.arrive(claim.parent, to, vec![])
+}
+
+#[tokio::test(start_paused = true)]
+async fn at_a_fixed_address_whoever_is_in_flight_calls_or_else_the_test() {
+    let registry = registry();
+    let run = Run::begin(&registry, solo_plan());
+    let first = anybody(&run, "shop");
+    let below = anybody(&run, "cart");
+    run.finish(below, 200);
+    // Rather the test's next one than one of the shop to itself.
+    let beside = anybody(&run, "shop /2");
+    run.finish(first, 200);
+    run.finish(beside, 200);
+    let last = anybody(&run, "cart /2");
+    run.finish(last, 200);
+    let recorded = run.collect().await;
+    assert_eq!(
+        tree(&recorded),
+        expected(&[
+            ("shop", None, Link::Inferred),
+            ("cart", Some(0), Link::Inferred),
+            ("shop", None, Link::Inferred),
+            ("cart", None, Link::Inferred),
+        ])
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn whom_services_are_said_to_call_settles_doubts() {
+    let callees = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect();
+    let graph = [
+        ("cart".to_owned(), callees(&["stock"])),
+        ("ads".to_owned(), callees(&[])),
+    ];
+    for (graph, parent, link) in [(None, 2, Link::Ambiguous), (Some(graph), 1, Link::Inferred)] {
+        let registry = registry();
+        registry.calling(graph.into_iter().flatten().collect());
+        let run = Run::begin(&registry, solo_plan());
+        let shop = run.enter("shop");
+        let (cart, ads) = (run.call(shop, "cart"), run.call(shop, "ads"));
+        let stock = anybody(&run, "stock");
+        for call in [stock, cart, ads, shop] {
+            run.finish(call, 200);
+        }
+        let recorded = run.collect().await;
+        assert_eq!(tree(&recorded)[3], ("stock".to_owned(), Some(parent), link));
+    }
+}
+
+/// Neither what enters at a worker's listener nor what brings a mark.
+#[test]
+fn calls_that_belong_to_nobody_are_counted() {
+    let registry = registry();
+    let run = Run::begin(&registry, plan("none"));
+    let pass = |clues: &[Clue], origin: &Origin| {
+        assert_eq!(registry.recognise(clues, origin), None);
+        registry.unclaimed(&Unclaimed {
+            clues,
+            origin,
+            destination: &"rates".into(),
+            interface: &murphy_model::Interface::http("GET", "/item"),
+        });
+    };
+    let gone = Clue::Stamp(CallKey {
+        execution: ExecutionId(run.id.0.wrapping_add(1)),
+        call: None,
+    });
+    let foreign = Clue::Trace(TraceKey(1), spans(0, 0));
+    pass(&[], &worker(3));
+    pass(&[gone], &service());
+    assert_eq!(registry.unattributed(), []);
+    pass(&[], &service());
+    pass(&[foreign], &called_by("shop"));
+    let counted = registry.take_unattributed();
+    assert_eq!((counted.len(), counted[0].calls), (1, 2));
+    assert_eq!(counted[0].at.to_string(), "rates GET /item");
+    assert_eq!(registry.unattributed(), []);
+}
+
+/// It says whose it is: taking it for the next one's would be a lie.
+#[test]
+fn a_late_call_is_not_the_next_solo_executions() {
+    let registry = registry();
+    let run = Run::begin(&registry, solo_plan());
+    let mark = [Clue::Stamp(run.enter("shop").key)];
+    registry.end(run.id);
+    let _next = Run::begin(&registry, solo_plan());
+    assert_eq!(registry.recognise(&mark, &service()), None);
+    assert_eq!(registry.late(), 1);
+    assert!(registry.recognise(&[], &service()).is_some());
 }
 
 #[tokio::test(start_paused = true)]

@@ -126,6 +126,8 @@ fn incomplete_name(incomplete: &Incomplete) -> &'static str {
         Incomplete::Published => "published-procedure",
         Incomplete::Orphans => "orphans",
         Incomplete::Late => "late",
+        Incomplete::Unattributed => "unattributed",
+        Incomplete::Uncalled => "uncalled",
     }
 }
 

@@ -154,6 +154,19 @@ fn why_not(incomplete: &Incomplete) -> String {
         Incomplete::Late => {
             "calls arrived when their execution was over, so it is not known what all came of it; wait longer with `grace`".to_owned()
         }
+        Incomplete::Unattributed => {
+            "calls arrived without trace context, so it is not known which execution made them, and they were not tested; let services hand on context, set `[context] solo = \"on\"`, or list their paths in `[inject] spare` if they are not the test's".to_owned()
+        }
+        Incomplete::Uncalled => {
+            "no call to some declared services was seen, so nothing is known of them; let their callers call the proxies, or set `unused = true` or `proxied = false` there".to_owned()
+        }
+    }
+}
+
+fn times(count: usize) -> String {
+    match count {
+        1 => "once".to_owned(),
+        count => format!("{count} times"),
     }
 }
 
@@ -214,6 +227,14 @@ pub(crate) fn flag(flag: &Flag, labels: &Labels) -> String {
             "`{}` was still under way when execution {execution} was waited for no longer, though no fault held it up",
             labels.point(at)
         ),
+        Flag::Unattributed { at, calls } => format!(
+            "`{}` arrived {} without trace context and belongs to no execution; it was never made to fail",
+            labels.point(at),
+            times(*calls)
+        ),
+        Flag::Uncalled { service } => {
+            format!("no call to the declared service `{service}` was seen in any execution")
+        }
         Flag::Late { calls } => format!(
             "{} came when the execution that made {} was over",
             counted(*calls, "call"),

@@ -236,6 +236,8 @@ impl IncompleteForm {
             Incomplete::Published => ("published-procedure", None),
             Incomplete::Orphans => ("orphans", None),
             Incomplete::Late => ("late", None),
+            Incomplete::Unattributed => ("unattributed", None),
+            Incomplete::Uncalled => ("uncalled", None),
         };
         IncompleteForm { why, waiting }
     }

@@ -13,8 +13,8 @@ use super::broken::{More, broken};
 use super::ledger::Ledger;
 use super::options::LiveOptions;
 use super::services::{Failure, Services};
-use super::spec::SystemSpec;
-use super::wiring::Wiring;
+use super::spec::{ScenarioKind, ScenarioSpec, SystemSpec};
+use super::wiring::{Callers, Wiring};
 use crate::BrokenWorld;
 
 /// How often a start is tried whose ports somebody else took meanwhile.
@@ -32,12 +32,17 @@ const LOGS_KEPT: usize = 10;
 /// somebody else took one meanwhile.
 pub(super) async fn bring_up(
     system: &SystemSpec,
+    scenario: &ScenarioSpec,
     options: &LiveOptions,
     registry: &Arc<Registry>,
 ) -> Result<(Services, Wiring), BrokenWorld> {
     let logs = logs_of(options);
+    let callers = Callers {
+        workers: options.workers,
+        test_is_foreign: !matches!(scenario.kind, ScenarioKind::Requests(_)),
+    };
     for _ in 0..TRIES {
-        let (services, wiring) = prepare(system, options, &logs, registry)?;
+        let (services, wiring) = prepare(system, callers, options, &logs, registry)?;
         if let Some(wired) = &options.wired {
             let places = wiring.common().iter();
             wired(&places.map(|(name, at)| (name.clone(), at.url())).collect());
@@ -64,6 +69,7 @@ pub(super) fn logs_of(options: &LiveOptions) -> PathBuf {
 /// Binds the proxies; the services are known and none is started yet.
 pub(super) fn prepare(
     system: &SystemSpec,
+    callers: Callers,
     options: &LiveOptions,
     logs: &Path,
     registry: &Arc<Registry>,
@@ -74,8 +80,7 @@ pub(super) fn prepare(
     let wiring = Wiring::new(
         system,
         services.places(),
-        options.workers,
-        options.solo,
+        callers,
         registry.clone(),
         proxy_settings(options),
     )?;

@@ -8,19 +8,28 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use murphy_model::{Call, Faultload, Identity, Observed, Point};
 
 use super::beside::{Clash, has_passed};
-use super::grace::Grace;
-use super::spec::{ScenarioSpec, SystemSpec};
+use super::grace::{self, Grace};
+use super::spec::{ScenarioSpec, ServiceSpec, Source, SystemSpec};
+use super::turns::Turns;
 use super::{How, Keep, LiveOptions, LiveWorld};
 use crate::BrokenWorld;
 
 /// How long calls may come after a scenario has ended while that is tried
-/// out: longer than anything that is merely scheduled.
-const TRYING: Duration = Duration::from_millis(100);
+/// out: longer than anything that is merely scheduled, and than a worker takes
+/// that looks for work a few times a second.
+const TRYING: Duration = Duration::from_millis(250);
+
+/// How long clients that wait before they connect again are given: the first
+/// few of their waits, not the longest.
+const RECONNECTING: Duration = Duration::from_secs(10);
+
+/// The time between two looks meanwhile.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
 
 /// What was found out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,6 +41,8 @@ pub struct Correlation {
     pub lost: Vec<Point>,
     /// How long after the scenario's end the last call arrived, if any did.
     pub late: Option<Duration>,
+    /// How long each execution is waited for, because calls arrive late.
+    pub grace: Option<Duration>,
     /// How the scenario gets in its own way, if it does: executions then run one
     /// at a time, though they could be told apart.
     pub clash: Option<Clash>,
@@ -63,73 +74,135 @@ impl LiveWorld {
     pub async fn start_correlated(
         system: SystemSpec,
         scenario: ScenarioSpec,
-        options: LiveOptions,
+        mut options: LiveOptions,
         wanted: Wanted,
     ) -> Result<(LiveWorld, Correlation), BrokenWorld> {
-        let one_at_a_time = |solo: bool| LiveOptions {
-            workers: if solo { 1 } else { options.least_workers },
-            solo,
-            ..options.clone()
+        options.solo = wanted.solo == Some(true);
+        if options.solo {
+            options.workers = 1;
+        }
+        let fixed = fixed(&system, options.workers);
+        let reconnects = is_called_by_running(&system);
+        let several = wanted.at_once > 1 && system.reset.is_empty();
+        let mut world = LiveWorld::start(system, scenario, options).await?;
+        let alone = match reconnects {
+            true => world.look_until_connected().await?,
+            false => world.look(world.options.solo).await?,
         };
-        let first = match wanted.solo {
-            Some(true) => one_at_a_time(true),
-            _ => LiveOptions {
-                solo: false,
-                ..options.clone()
-            },
+        let mut found = Correlation {
+            late: late(&alone),
+            ..Correlation::default()
         };
-        let is_settled = wanted.solo.is_some();
-        let fixed = fixed(&system, first.workers);
-        let mut world = LiveWorld::start(system.clone(), scenario.clone(), first).await?;
-        let alone = world.look(world.options.solo).await?;
-        let mut found = world.try_out(&alone, is_settled, &fixed).await?;
-        found.solo = wanted.solo.unwrap_or(!found.lost.is_empty());
-        let several = wanted.at_once > 1 && !found.solo && system.reset.is_empty();
-        if several && has_passed(&alone) {
+        match wanted.solo {
+            Some(solo) => found.solo = solo,
+            None => world.try_out(&alone, &fixed, &mut found).await?,
+        }
+        if several && !found.solo && has_passed(&alone) {
             let beside = world.run_beside_itself(wanted.at_once, &alone).await?;
             found.clash = beside.clash;
             found.late = found.late.max(beside.late);
         }
-        if found.clash.is_some() || (found.solo && !is_settled) {
-            let cleaned_up = std::mem::take(&mut world.cleaned_up);
-            world.stop().await?;
-            world = LiveWorld::start(system, scenario, one_at_a_time(found.solo)).await?;
-            world.cleaned_up.splice(0..0, cleaned_up);
+        if found.clash.is_some() || found.solo != world.options.solo {
+            world.run_one_at_a_time(found.solo);
         }
         match wanted.grace {
             Some(grace) => world.grace = Grace::set(grace),
-            None => world.grace.settle(found.late),
+            None => world.settle_grace(&mut found).await?,
         }
+        world.forget_trials(found.solo);
         Ok((world, found))
     }
 
-    async fn try_out(
-        &self,
-        as_started: &Observed,
-        is_settled: bool,
-        fixed: &BTreeSet<String>,
-    ) -> Result<Correlation, BrokenWorld> {
-        let mut found = Correlation {
-            late: late(as_started),
-            ..Correlation::default()
-        };
-        if !is_settled && self.registry.live() == 0 {
-            let everything = self.look(true).await?;
-            found.late = found.late.max(late(&everything));
-            found.lost = lost(as_started, &everything);
-            if !found.lost.is_empty() && !self.is_always(&everything).await? {
-                found.lost.clear();
+    /// The first look while services that run already find their way back: to
+    /// where the proxies listen now nobody listened before, and clients wait
+    /// longer and longer before they try again.
+    async fn look_until_connected(&self) -> Result<Observed, BrokenWorld> {
+        let give_up = Instant::now() + RECONNECTING;
+        let mut is_told = false;
+        loop {
+            let seen = self.look(self.options.solo).await?;
+            if has_passed(&seen) || Instant::now() >= give_up {
+                return Ok(seen);
             }
-            found.lost.extend(mistaken(as_started, fixed));
+            if !std::mem::replace(&mut is_told, true) {
+                self.say(&format!(
+                    "the test fails without faults; services that run already may still be reconnecting to the proxies: trying again for up to {RECONNECTING:?}"
+                ));
+            }
+            self.registry.take_unattributed();
+            tokio::time::sleep(BETWEEN_LOOKS).await;
         }
-        Ok(found)
     }
 
-    /// Whether the scenario makes these calls another time: one that does not
-    /// proves nothing about context, and is refused later.
-    async fn is_always(&self, seen: &Observed) -> Result<bool, BrokenWorld> {
-        let again = self.look(true).await?;
-        Ok(lost(seen, &again).is_empty() && lost(&again, seen).is_empty())
+    /// Whether every call brings context: none came that belongs to nobody, and
+    /// none that was taken for the test's own. Looked at twice, because what
+    /// works in the background does not show every time.
+    async fn try_out(
+        &self,
+        alone: &Observed,
+        fixed: &BTreeSet<String>,
+        found: &mut Correlation,
+    ) -> Result<(), BrokenWorld> {
+        found.lost = self.without_context(alone, fixed);
+        if found.lost.is_empty() {
+            let again = self.look(false).await?;
+            found.late = found.late.max(late(&again));
+            found.lost = self.without_context(&again, fixed);
+        }
+        found.solo = !found.lost.is_empty();
+        Ok(())
+    }
+
+    fn without_context(&self, seen: &Observed, fixed: &BTreeSet<String>) -> Vec<Point> {
+        let missed = self.registry.unattributed().into_iter();
+        let missed = missed.map(|it| it.at);
+        missed.chain(mistaken(seen, fixed)).collect()
+    }
+
+    /// From now on executions run one at a time. All listeners stay as they
+    /// are, so that nobody loses a connection.
+    fn run_one_at_a_time(&mut self, solo: bool) {
+        self.options.solo = solo;
+        self.options.workers = match solo {
+            true => 1,
+            false => self.options.least_workers,
+        };
+        let turns = self.turns.take().filter(|_| !solo);
+        self.turns = turns.map(|_| Turns::new(self.options.workers));
+    }
+
+    /// Finds out how long executions are to be waited for. Where some calls came
+    /// after their execution was over, or say nothing of whose they are, they
+    /// are waited for as long as that may ever take.
+    async fn settle_grace(&mut self, found: &mut Correlation) -> Result<(), BrokenWorld> {
+        if found.solo || self.registry.late() > 0 {
+            let (none, keep) = (Faultload::none(), Keep::Calls);
+            let how = How {
+                solo: found.solo,
+                grace: grace::MOST,
+            };
+            let identity = by_interface();
+            let patient = self.execute(0, &none, &identity, keep, how);
+            found.late = found.late.max(late(&patient.await?.0));
+        }
+        self.grace.settle(found.late);
+        found.grace = self.grace.for_late_calls();
+        Ok(())
+    }
+
+    /// What was seen while it was tried out counts no more, but for calls that
+    /// will go on to belong to nobody.
+    fn forget_trials(&mut self, solo: bool) {
+        self.late_before = self.registry.late();
+        if solo {
+            self.registry.take_unattributed();
+        }
+    }
+
+    fn say(&self, text: &str) {
+        if let Some(say) = &self.options.say {
+            say(text);
+        }
     }
 
     /// The scenario without faults, by itself.
@@ -161,9 +234,13 @@ pub(super) fn late(observed: &Observed) -> Option<Duration> {
         .filter(|late| !late.is_zero())
 }
 
-/// Calls of `all` that are not in `seen`, by service and interface.
-fn lost(seen: &Observed, all: &Observed) -> Vec<Point> {
-    missing(seen, all, place)
+/// Whether services that run already call others by their proxies: only where
+/// these listen at fixed addresses.
+fn is_called_by_running(system: &SystemSpec) -> bool {
+    let services = &system.services;
+    let runs = |it: &ServiceSpec| matches!(it.source, Source::Running { .. });
+    let is_fixed = |it: &ServiceSpec| it.proxied && it.listen.is_some();
+    services.iter().any(runs) && services.iter().any(is_fixed)
 }
 
 /// Calls of `all` that are not in `seen`, told apart by that.

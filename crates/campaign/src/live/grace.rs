@@ -20,6 +20,10 @@ const LEAST: Duration = Duration::from_micros(50);
 /// Calls that came late once may come later another time.
 const SAFETY: u32 = 3;
 
+/// The longest that is waited for by itself. Every execution pays it; who
+/// knows of calls that come later sets `grace`.
+pub(super) const MOST: Duration = Duration::from_secs(1);
+
 /// How long an execution is waited for after its scenario has ended.
 pub(super) struct Grace {
     /// As it was set, or seen to be needed.
@@ -40,7 +44,12 @@ impl Grace {
 
     /// From now on as is usual, or as is needed for calls that came so late.
     pub(super) fn settle(&mut self, late: Option<Duration>) {
-        self.known = late.map(|late| late * SAFETY);
+        self.known = late.map(|late| (late * SAFETY).min(MOST));
+    }
+
+    /// How long, if calls were seen to come late.
+    pub(super) fn for_late_calls(&self) -> Option<Duration> {
+        self.known
     }
 
     /// A scenario took so long without faults.
@@ -95,5 +104,7 @@ mod tests {
         late.learn(Duration::from_micros(1));
         assert_eq!(late.get(), Duration::from_millis(90));
         assert!(!late.is_precaution());
+        late.settle(Some(Duration::from_millis(600)));
+        assert_eq!(late.get(), MOST);
     }
 }

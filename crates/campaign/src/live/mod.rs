@@ -36,7 +36,9 @@ use std::time::{Duration, Instant};
 
 use murphy_model::{Execution, Fault, Faultload, Identity, Observed, Verdict};
 use murphy_proxy::Awake;
-use murphy_registry::{Control as _, ExecutionId, Plan, Recorded, Registry, WorkerId};
+use murphy_registry::{
+    Control as _, ExecutionId, Plan, Recorded, Registry, Unattributed, WorkerId,
+};
 use tokio::sync::RwLock;
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
@@ -61,7 +63,7 @@ use crate::{BrokenWorld, World};
 pub use self::beside::{Clash, HowClashed};
 pub use self::correlate::{Correlation, Wanted};
 pub use self::ledger::{CleanedUp, MARK, clean_up};
-pub use self::options::{LiveOptions, Wired};
+pub use self::options::{LiveOptions, Say, Wired};
 pub use self::scenario::command::{CONTROL_VARIABLE, url_variable};
 pub use self::scenario::json_path;
 pub use self::services::STOP_WITHIN;
@@ -106,6 +108,10 @@ pub struct LiveWorld {
     turns: Option<Turns>,
     options: LiveOptions,
     timeout: Duration,
+    /// The services to which a call is expected.
+    expected: Vec<String>,
+    /// Late calls of executions that were only tried out.
+    late_before: usize,
     cleaned_up: Vec<CleanedUp>,
 }
 
@@ -139,7 +145,7 @@ impl LiveWorld {
             // A scenario that is still allowed to run must not be forgotten.
             time_to_live: scenario.timeout + options.patience + Duration::from_secs(60),
         }));
-        let (services, wiring) = bring_up(&system, &options, &registry).await?;
+        let (services, wiring) = bring_up(&system, &scenario, &options, &registry).await?;
         let mark = services.mark();
         let direct = wiring.direct();
         let setup = Steps::prepare("setup", &system.setup, direct, &mark).await?;
@@ -171,6 +177,8 @@ impl LiveWorld {
             registry,
             awake,
             timeout: scenario.timeout,
+            expected: expected(&system, &scenario),
+            late_before: 0,
             grace: Grace::set(options.grace),
             moments: Moments::default(),
             turns: overlaps(&system, &scenario, &options).then(|| Turns::new(options.workers)),
@@ -477,7 +485,15 @@ impl World for LiveWorld {
     }
 
     fn late(&self) -> usize {
-        self.registry.late()
+        self.registry.late() - self.late_before
+    }
+
+    fn unattributed(&self) -> Vec<Unattributed> {
+        self.registry.unattributed()
+    }
+
+    fn services(&self) -> Vec<String> {
+        self.expected.clone()
     }
 
     async fn run(
@@ -551,6 +567,13 @@ fn verdict(word: Result<(), String>, missing: Vec<Fault>) -> Verdict {
         Ok(()) if missing.is_empty() => Verdict::Passed,
         Ok(()) => Verdict::NotExercised { missing },
     }
+}
+
+/// The services to which a scenario is expected to lead.
+fn expected(system: &SystemSpec, scenario: &ScenarioSpec) -> Vec<String> {
+    let services = system.services.iter();
+    let expected = services.filter(|it| it.proxied && !it.unused.covers(&scenario.name));
+    expected.map(|it| it.name.clone()).collect()
 }
 
 /// Whether a scenario may run while the execution before it is waited for: if

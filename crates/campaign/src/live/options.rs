@@ -33,7 +33,12 @@ pub struct LiveOptions {
     /// Told where callers that Murphy does not start must call each service,
     /// as URLs, before anything runs; again if the proxies are bound anew.
     pub wired: Option<Wired>,
+    /// Told what takes a while, for whoever waits.
+    pub say: Option<Say>,
 }
+
+/// Someone who is told what goes on, a sentence at a time.
+pub type Say = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Someone who is told where services are called, by their names.
 pub type Wired = Arc<dyn Fn(&BTreeMap<String, String>) + Send + Sync>;
@@ -51,6 +56,7 @@ impl Default for LiveOptions {
             grace: registry.grace,
             patience: registry.patience,
             wired: None,
+            say: None,
         }
     }
 }

@@ -8,7 +8,7 @@
 //! In the environment of a service they lead to the proxies in front of the
 //! others, in that of a scenario to the entries of its worker.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -43,10 +43,39 @@ pub struct ServiceSpec {
     pub listen: Option<SocketAddr>,
     /// Whether calls to it are seen and can be made to fail.
     pub proxied: bool,
+    /// The services it calls, if that is known: a call that nothing else says
+    /// the caller of is never taken for its own otherwise.
+    pub calls: Option<BTreeSet<String>>,
+    /// Where no call to it is expected.
+    pub unused: Unused,
     /// How to tell that it is up.
     pub health: Health,
     /// Where it is described, such as `murphy.toml:3`, for messages.
     pub place: Option<String>,
+}
+
+/// In which scenarios no call to a service is expected. In all others one must
+/// be seen, or nothing is known of the service and the search is not complete.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Unused {
+    /// In none.
+    #[default]
+    Never,
+    /// In any.
+    Always,
+    /// In these.
+    In(BTreeSet<String>),
+}
+
+impl Unused {
+    /// Whether no call is expected in a scenario.
+    pub fn covers(&self, scenario: &str) -> bool {
+        match self {
+            Unused::Never => false,
+            Unused::Always => true,
+            Unused::In(scenarios) => scenarios.contains(scenario),
+        }
+    }
 }
 
 /// Where a service comes from.

@@ -13,7 +13,7 @@ use murphy_registry::Registry;
 
 use super::bring_up::{logs_of, prepare};
 use super::spec::SystemSpec;
-use super::wiring::cannot_listen;
+use super::wiring::{Callers, cannot_listen};
 use super::{LiveOptions, clean_up};
 use crate::BrokenWorld;
 
@@ -41,7 +41,11 @@ pub async fn survey(
     clean_up(&options.state);
     let registry = Arc::new(Registry::new(murphy_registry::Settings::default()));
     let (system, taken) = without_taken_ports(system);
-    let (services, wiring) = prepare(&system, options, &logs_of(options), &registry)?;
+    let callers = Callers {
+        workers: options.workers,
+        test_is_foreign: true,
+    };
+    let (services, wiring) = prepare(&system, callers, options, &logs_of(options), &registry)?;
     let mut troubles = services.survey(&wiring).await;
     troubles.extend(taken);
     let states = system.services.iter().map(|service| {

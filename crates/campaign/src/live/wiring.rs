@@ -13,20 +13,23 @@
 //! A test may know no other address than such a `listen`, written into its
 //! source. What comes in there without any context is then the test's: it is
 //! taken for an entry call if there is only one worker (else nobody could say
-//! whose it is) and no service is known to call there. Services that run
-//! already might. Where they hand on our mark nothing goes wrong, since the
-//! mark is believed first. Where nothing is handed on, in a solo execution,
-//! their calls must not be taken for the test's: there the common listener is
-//! an entry only if no other service runs already, and otherwise parents are
-//! inferred from what is in flight, of which a test's call is simply the
-//! first.
+//! whose it is) and no service is known to call there. Any other service might.
+//! Where they hand on our mark nothing goes wrong, since the mark is believed
+//! first. Where nothing is handed on, in a solo execution, their calls must not
+//! be taken for the test's: parents are inferred from what is in flight, of
+//! which a test's call is simply the first. Requests that are declared are sent
+//! from here, so there no test calls a fixed address.
+//!
+//! Listeners are bound once and do not depend on whether executions run one at
+//! a time: services that run already keep their connections when that is
+//! decided.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use murphy_proxy::{Awake, Listener, Near, Proxy, Settings, StartError};
-use murphy_registry::{self as registry, Origin, Registry, WorkerId};
+use murphy_registry::{self as registry, CallGraph, Origin, Registry, WorkerId};
 
 use super::broken::{More, broken};
 use super::spec::{ServiceSpec, Source, SystemSpec};
@@ -39,6 +42,16 @@ enum Caller {
     Worker(u32),
     Service(String),
     Anyone,
+}
+
+/// Who calls besides the services.
+#[derive(Clone, Copy)]
+pub(super) struct Callers {
+    /// How many workers run the scenario.
+    pub(super) workers: u32,
+    /// Whether the test is a program of its own, which may call any address
+    /// that it knows.
+    pub(super) test_is_foreign: bool,
 }
 
 /// The proxies of a system; stopped when dropped.
@@ -61,12 +74,12 @@ impl Wiring {
     pub(super) fn new(
         system: &SystemSpec,
         direct: Places,
-        workers: u32,
-        solo: bool,
+        callers: Callers,
         registry: Arc<Registry>,
         settings: Settings,
     ) -> Result<Self, BrokenWorld> {
-        let doors = doors(system, &direct, workers, solo);
+        let workers = callers.workers;
+        let doors = doors(system, &direct, callers);
         let listeners = doors.iter().map(|(_, listener)| listener.clone());
         let proxy = Proxy::start(listeners.collect(), registry.clone(), settings);
         let proxy = proxy.map_err(|error| cannot_listen(system, &error))?;
@@ -80,6 +93,7 @@ impl Wiring {
         };
         let addresses = wiring.proxy.addresses().to_vec();
         registry.listening(ports(system, &wiring.direct, &doors, &addresses));
+        registry.calling(call_graph(system));
         for ((caller, listener), address) in doors.into_iter().zip(addresses) {
             wiring.note(caller, &listener, address.into());
         }
@@ -163,12 +177,7 @@ fn ports(
     proxies.chain(started).collect()
 }
 
-fn doors(
-    system: &SystemSpec,
-    direct: &Places,
-    workers: u32,
-    solo: bool,
-) -> Vec<(Caller, Listener)> {
+fn doors(system: &SystemSpec, direct: &Places, who: Callers) -> Vec<(Caller, Listener)> {
     let anywhere: SocketAddr = (Ipv4Addr::LOCALHOST, 0).into();
     let seen = system.services.iter().filter(|service| service.proxied);
     let doors = seen.flat_map(|service| {
@@ -185,9 +194,9 @@ fn doors(
         let common = door(
             Caller::Anyone,
             service.listen.unwrap_or(anywhere),
-            common_origin(system, service, workers, solo),
+            common_origin(system, service, who),
         );
-        let entries = (0..workers).map(|worker| {
+        let entries = (0..who.workers).map(|worker| {
             let origin = Origin::Entry(WorkerId(worker));
             door(Caller::Worker(worker), anywhere, origin)
         });
@@ -206,19 +215,23 @@ fn doors(
 }
 
 /// Whose traffic comes in at the common listener; see the module's text.
-fn common_origin(system: &SystemSpec, service: &ServiceSpec, workers: u32, solo: bool) -> Origin {
-    let others_run = system
-        .services
-        .iter()
-        .any(|other| other.name != service.name && matches!(other.source, Source::Running { .. }));
-    let is_entry = workers == 1
-        && service.listen.is_some()
-        && callers(system, &service.name).is_empty()
-        && !(solo && others_run);
-    match is_entry {
-        true => Origin::Entry(WorkerId(0)),
-        false => Origin::Service { caller: None },
+fn common_origin(system: &SystemSpec, service: &ServiceSpec, who: Callers) -> Origin {
+    if service.listen.is_none() || !who.test_is_foreign {
+        return Origin::Service { caller: None };
     }
+    let name = &service.name;
+    let is_told = |other: &ServiceSpec| other.calls.as_ref().is_some_and(|it| it.contains(name));
+    let is_called = system.services.iter().any(is_told) || !callers(system, name).is_empty();
+    Origin::Fixed {
+        worker: (who.workers == 1 && !is_called).then_some(WorkerId(0)),
+    }
+}
+
+/// The services that each calls, where the user says so.
+fn call_graph(system: &SystemSpec) -> CallGraph {
+    let services = system.services.iter();
+    let told = services.filter_map(|it| Some((it.name.clone(), it.calls.clone()?)));
+    told.collect()
 }
 
 /// The managed services whose templates name a service.
@@ -237,7 +250,7 @@ fn callers(system: &SystemSpec, service: &str) -> BTreeSet<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::spec::{Health, ManagedSpec};
+    use super::super::spec::{Health, ManagedSpec, Unused};
     use super::*;
 
     fn service(name: &str, source: Source, listen: bool) -> ServiceSpec {
@@ -246,6 +259,8 @@ mod tests {
             source,
             listen: listen.then(|| "127.0.0.1:5000".parse().unwrap()),
             proxied: true,
+            calls: None,
+            unused: Unused::default(),
             health: Health::default(),
             place: None,
         }
@@ -271,37 +286,56 @@ mod tests {
         }
     }
 
-    /// Whether the common listener of the first service is an entry.
-    fn is_entry(others: Vec<ServiceSpec>, listen: bool, workers: u32, solo: bool) -> bool {
+    /// Whose traffic comes in at the common listener of the first service.
+    fn origin(others: Vec<ServiceSpec>, listen: bool, workers: u32) -> Origin {
         let mut all = vec![service("shop", running(), listen)];
         all.extend(others);
         let system = system(all);
-        let origin = common_origin(&system, &system.services[0], workers, solo);
-        origin == Origin::Entry(WorkerId(0))
+        let who = Callers {
+            workers,
+            test_is_foreign: true,
+        };
+        common_origin(&system, &system.services[0], who)
     }
 
     #[test]
-    fn a_fixed_address_is_an_entry_where_only_the_test_can_mean_it() {
+    fn a_fixed_address_is_an_entry_where_only_the_test_is_known_to_mean_it() {
         let runs = || vec![service("cart", running(), false)];
         let started = || vec![service("cart", managed(""), false)];
-        let calls = || vec![service("web", managed("{shop.url}"), false)];
+        let named = || vec![service("web", managed("{shop.url}"), false)];
+        let told = || {
+            vec![ServiceSpec {
+                calls: Some(["shop".to_owned()].into()),
+                ..service("web", managed(""), false)
+            }]
+        };
+        let anyone = Origin::Service { caller: None };
+        let fixed = |worker: Option<u32>| Origin::Fixed {
+            worker: worker.map(WorkerId),
+        };
         let cases = [
-            (vec![], true, 1, false, true),
-            (vec![], true, 1, true, true),
-            (vec![], true, 2, false, false),
-            (vec![], false, 1, false, false),
-            (runs(), true, 1, false, true),
-            (runs(), true, 1, true, false),
-            (started(), true, 1, true, true),
-            (calls(), true, 1, false, false),
+            (vec![], true, 1, fixed(Some(0))),
+            (vec![], true, 2, fixed(None)),
+            (vec![], false, 1, anyone),
+            (runs(), true, 1, fixed(Some(0))),
+            (started(), true, 1, fixed(Some(0))),
+            (named(), true, 1, fixed(None)),
+            (told(), true, 1, fixed(None)),
         ];
-        for (number, (others, listen, workers, solo, expected)) in cases.into_iter().enumerate() {
-            assert_eq!(
-                is_entry(others, listen, workers, solo),
-                expected,
-                "{number}"
-            );
+        for (number, (others, listen, workers, expected)) in cases.into_iter().enumerate() {
+            assert_eq!(origin(others, listen, workers), expected, "{number}");
         }
+    }
+
+    #[test]
+    fn declared_requests_come_by_no_fixed_address() {
+        let system = system(vec![service("shop", running(), true)]);
+        let who = Callers {
+            workers: 1,
+            test_is_foreign: false,
+        };
+        let origin = common_origin(&system, &system.services[0], who);
+        assert_eq!(origin, Origin::Service { caller: None });
     }
 
     #[test]
@@ -321,8 +355,10 @@ mod tests {
         let wiring = Wiring::new(
             &system,
             direct.into(),
-            2,
-            false,
+            Callers {
+                workers: 2,
+                test_is_foreign: true,
+            },
             Arc::new(Registry::new(murphy_registry::Settings::default())),
             Settings::default(),
         );

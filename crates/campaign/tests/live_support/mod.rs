@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use murphy_campaign::live::spec::{
     CommandSpec, Expectations, Health, ManagedSpec, RequestCall, RequestSpec, ScenarioKind,
-    ScenarioSpec, ServiceSpec, Source, SystemSpec,
+    ScenarioSpec, ServiceSpec, Source, SystemSpec, Unused,
 };
 use murphy_campaign::live::{LiveOptions, LiveWorld};
 use murphy_campaign::{BrokenWorld, World};
@@ -269,6 +269,8 @@ pub(crate) fn managed(name: &str, role: &str, environment: &[(&str, &str)]) -> S
         }),
         listen: None,
         proxied: true,
+        calls: None,
+        unused: Unused::default(),
         health: Health {
             path: None,
             within: Duration::from_secs(20),

@@ -69,6 +69,7 @@ fn write(
         };
         writeln!(out, "  {point}\n      {how}")?;
     }
+    seen.unseen.write(out)?;
     if !seen.chosen.masked.is_empty() {
         writeln!(out, "\nLeft out when calls are told apart")?;
         for line in &seen.chosen.masked {
@@ -104,5 +105,6 @@ fn object(scenario: &ScenarioSpec, campaign: &Campaign, seen: &Seen) -> serde_js
         "scenario": scenario.name,
         "points": points(seen).map(point).collect::<Vec<_>>(),
         "masked": seen.chosen.masked,
+        "unseen": seen.unseen.object(),
     })
 }

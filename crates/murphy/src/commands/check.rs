@@ -9,7 +9,7 @@ use anstyle::Style;
 use humantime::format_duration;
 use murphy_campaign::live::spec::{
     CommandSpec, RequestCall, RequestSpec, ScenarioKind, ScenarioSpec, ServiceSpec, Source,
-    StepSpec,
+    StepSpec, Unused,
 };
 use murphy_model::Pattern;
 use murphy_proxy::HEALTH_CHECKS;
@@ -99,6 +99,22 @@ fn about_service(service: &ServiceSpec, config: &Config) -> String {
     );
     if !service.proxied {
         parts.push("without a proxy".to_owned());
+    }
+    if let Some(calls) = &service.calls {
+        let calls: Vec<&str> = calls.iter().map(String::as_str).collect();
+        parts.push(match calls.is_empty() {
+            true => "calls no service".to_owned(),
+            false => format!("calls {}", calls.join(", ")),
+        });
+    }
+    match &service.unused {
+        Unused::Never => {}
+        Unused::Always => parts.push("no call to it is expected".to_owned()),
+        Unused::In(scenarios) => {
+            let scenarios: Vec<&str> = scenarios.iter().map(String::as_str).collect();
+            let scenarios = scenarios.join(", ");
+            parts.push(format!("no call to it is expected in {scenarios}"));
+        }
     }
     parts.join("; ")
 }

@@ -27,6 +27,7 @@ use crate::args::{DoctorArgs, SearchArgs};
 use crate::context::Context;
 use crate::error::Error;
 use crate::project::Project;
+use crate::unseen::Unseen;
 use crate::{exit, output, runtime};
 
 pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<u8, Error> {
@@ -92,6 +93,7 @@ fn examine(project: &Project, scenario: &ScenarioSpec) -> Result<u8, Error> {
         let shown = match &seen {
             Ok((observed, _)) => {
                 let report = Report {
+                    unseen: Unseen::of(&world, observed),
                     project,
                     scenario,
                     world: &world,
@@ -122,6 +124,7 @@ struct Report<'r> {
     correlation: &'r Correlation,
     sightings: &'r Sightings,
     observed: &'r Observed,
+    unseen: Unseen,
     campaign: &'r murphy_campaign::Settings,
 }
 
@@ -130,6 +133,7 @@ impl Report<'_> {
         services::write(self.project, &services::of(self.world, self.project), out)?;
         self.write_scenario(out)?;
         self.write_context(out)?;
+        self.unseen.write(out)?;
         self.write_faults(out)
     }
 
@@ -168,7 +172,11 @@ impl Report<'_> {
         for row in rows.iter().filter(broken) {
             suspects.extend(callers.get(row.service.as_str()).into_iter().flatten());
         }
-        advice::write(self.correlation, &rows, &suspects, out)
+        let meaning = advice::Meaning {
+            solo: self.correlation.solo,
+            is_all_seen: self.unseen.calls.is_empty(),
+        };
+        advice::write(meaning, &rows, &suspects, out)
     }
 
     /// How sure it is who calls whom, where our own mark does not tell.

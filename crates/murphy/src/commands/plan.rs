@@ -30,8 +30,15 @@ pub(crate) fn run(args: &PlanArgs, context: &Context) -> Result<u8, Error> {
         let (seen, stopped) = observe::references(&project, scenario, &campaign, campaign.jobs)?;
         let forecast = Forecast::of(scenario, &campaign, &seen);
         match args.search.format {
-            Format::Human => output::write(|out| forecast.write(scenario, &campaign, out))?,
-            Format::Json => all.push(forecast.object(scenario, &campaign)),
+            Format::Human => output::write(|out| {
+                forecast.write(scenario, &campaign, out)?;
+                seen.unseen.write(out)
+            })?,
+            Format::Json => {
+                let mut object = forecast.object(scenario, &campaign);
+                object["unseen"] = seen.unseen.object();
+                all.push(object);
+            }
         }
         let interrupted = stopped.interrupted;
         codes.push(stopped.with_result(exit::OK));

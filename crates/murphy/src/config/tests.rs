@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use murphy_campaign::REFERENCES;
-use murphy_campaign::live::spec::{Health, RequestCall, ServiceSpec, Source, StepSpec};
+use murphy_campaign::live::spec::{Health, RequestCall, ServiceSpec, Source, StepSpec, Unused};
 use murphy_model::Point;
 use murphy_search::Modes;
 use serde_json::{Value, json};
@@ -37,6 +37,8 @@ fn a_few_lines_are_enough_and_the_rest_is_usual() {
             source,
             listen,
             proxied,
+            calls,
+            unused,
             health,
             place,
         },
@@ -46,12 +48,32 @@ fn a_few_lines_are_enough_and_the_rest_is_usual() {
     };
     assert!(matches!(source, Source::Running { upstream } if upstream == "127.0.0.1:5001"));
     assert_eq!((name.as_str(), *listen, *proxied), ("cart", None, true));
+    assert_eq!((calls, unused), (&None, &Unused::Never));
     assert_eq!(health.within, Health::default().within);
     assert_eq!(place.as_deref(), Some("murphy.toml:1"));
     assert_eq!(config.search.references, REFERENCES);
     assert_eq!(config.store.directory, Path::new(STORE));
     assert!(config.scenarios.is_empty() && config.modes.usual.is_none());
     assert_eq!(config.proxy.spared, murphy_proxy::HEALTH_CHECKS);
+}
+
+#[test]
+fn a_service_says_whom_it_calls_and_where_nobody_calls_it() {
+    let shop = "[services.shop]\nupstream = 'h:1'\ncalls = ['cart']\nunused = ['browse']\n";
+    let scenarios = "[scenario.browse]\nrequest = 'GET /'\nservice = 'shop'\n[scenario.buy]\nrequest = 'GET /'\nservice = 'shop'\n";
+    let config = good(&format!("{shop}{CART}unused = true\n{scenarios}"));
+    let [shop, cart] = &*config.system.services else {
+        panic!("two services");
+    };
+    assert_eq!(shop.calls, Some(["cart".to_owned()].into()));
+    assert!(shop.unused.covers("browse") && !shop.unused.covers("buy"));
+    assert_eq!(cart.unused, Unused::Always);
+    let wrong = "[services.shop]\nupstream = 'h:1'\ncalls = ['card']\nunused = ['by']\n";
+    let said = problems(&format!("{wrong}{CART}{scenarios}"));
+    assert!(said[0].contains("there is no service `card`"), "{said:?}");
+    assert!(said[0].contains("did you mean `cart`?"), "{said:?}");
+    assert!(said[1].contains("there is no scenario `by`"), "{said:?}");
+    assert!(said[1].contains("did you mean `buy`?"), "{said:?}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use murphy_campaign::live::STOP_WITHIN;
-use murphy_campaign::live::spec::{Health, ManagedSpec, ServiceSpec, Source};
+use murphy_campaign::live::spec::{Health, ManagedSpec, ServiceSpec, Source, Unused};
 
 use super::Error;
 
@@ -106,6 +106,8 @@ impl Managed {
             source: Source::Managed(self.spec),
             listen: None,
             proxied: true,
+            calls: None,
+            unused: Unused::default(),
             health: self.health,
             place: None,
         }
@@ -124,6 +126,8 @@ pub(super) fn running(
         },
         listen,
         proxied: true,
+        calls: None,
+        unused: Unused::default(),
         health: Health::default(),
         place: None,
     }

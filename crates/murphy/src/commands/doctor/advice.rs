@@ -3,20 +3,29 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use murphy_campaign::live::Correlation;
-
 use super::sightings::Row;
+
+/// How calls are told apart.
+pub(super) struct Meaning {
+    /// Whether one execution runs at a time.
+    pub(super) solo: bool,
+    /// Whether every call that was seen belongs to an execution.
+    pub(super) is_all_seen: bool,
+}
 
 /// Says what the rows mean; `suspects` are the services whose own calls lack
 /// our mark.
 pub(super) fn write(
-    correlation: &Correlation,
+    meaning: Meaning,
     rows: &[Row],
     suspects: &BTreeSet<&str>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let lost = rows.iter().any(|row| !row.is_known());
-    let meaning = match correlation.solo {
+    let meaning = match meaning.solo {
+        false if !meaning.is_all_seen => {
+            "Executions side by side (`--jobs`) can be told apart where context comes back; other calls were\n  seen that belong to no execution (below)."
+        }
         true if lost => {
             "One execution runs at a time (solo), whatever `--jobs` says, and callers are inferred:\n  some calls bring nothing by which their execution can be told."
         }

@@ -199,6 +199,7 @@ mod tests {
             false => Parent::Infer {
                 spans: Spans::default(),
                 caller: None,
+                maybe_test: false,
             },
         };
         let claim = Claim {

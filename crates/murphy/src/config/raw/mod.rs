@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 pub(crate) use values::{
-    At, Count, Json, ModeText, Named, Number, OneOrMany, Port, Status, Step, Text, UnderFault,
+    At, Count, Json, ModeText, Named, Number, OneOrMany, Port, Status, Step, Text, TrueOrNames,
+    UnderFault,
 };
 
 /// One text or several.
@@ -87,6 +88,10 @@ pub(crate) struct Service {
     pub(crate) listen: Option<Text>,
     /// Whether calls to it are seen and can be made to fail.
     pub(crate) proxied: Option<bool>,
+    /// The services that it calls, where Murphy cannot tell from trace context or from `{NAME.url}` in its command and environment.
+    pub(crate) calls: Option<Words>,
+    /// Whether no call to it is expected: true, or the names of the scenarios that make none. Otherwise a run that sees no call to it is not complete.
+    pub(crate) unused: Option<At<TrueOrNames>>,
     /// A path that answers 2xx or 3xx once the service is up; by default its port is asked.
     pub(crate) health: Option<Text>,
     /// How long it may take to come up.

@@ -203,6 +203,58 @@ impl<T: Item> JsonSchema for OneOrMany<T> {
     }
 }
 
+/// Yes, no, or yes for these names.
+#[derive(Clone, Debug)]
+pub(crate) enum TrueOrNames {
+    /// For all or for none.
+    All(bool),
+    /// For these.
+    Names(Vec<Text>),
+}
+
+impl<'de> Deserialize<'de> for TrueOrNames {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TrueOrNamesVisitor)
+    }
+}
+
+struct TrueOrNamesVisitor;
+
+impl<'de> Visitor<'de> for TrueOrNamesVisitor {
+    type Value = TrueOrNames;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("true, false or a list of texts")
+    }
+
+    fn visit_bool<E: de::Error>(self, all: bool) -> Result<Self::Value, E> {
+        Ok(TrueOrNames::All(all))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        let mut names = Vec::new();
+        while let Some(name) = items.next_element()? {
+            names.push(name);
+        }
+        Ok(TrueOrNames::Names(names))
+    }
+}
+
+impl JsonSchema for TrueOrNames {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "TrueOrNames".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names = json_schema!({ "type": "array", "items": { "type": "string" } });
+        json_schema!({ "anyOf": [{ "type": "boolean" }, names] })
+    }
+}
+
 /// A table whose keys are names that the user chose, in the order written.
 #[derive(Clone, Debug)]
 pub(crate) struct Named<T>(pub(crate) Vec<(Text, T)>);

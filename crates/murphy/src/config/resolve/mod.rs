@@ -34,8 +34,10 @@ pub(super) fn resolve(file: File, mut raw: Root) -> Result<Config, Vec<Usage>> {
     let of_services = modes_of_services(&mut raw);
     let versions = versions_of_services(&mut raw);
     let modes = search::modes(checker, raw.search.modes.take(), of_services, raw.modes);
+    let scenario_names = raw.scenario.0.iter().map(|(name, _)| name.value.clone());
+    let scenario_names: Vec<String> = scenario_names.collect();
     let system = SystemSpec {
-        services: services::services(checker, raw.services.0),
+        services: services::services(checker, raw.services.0, &scenario_names),
         setup: scenarios::steps(checker, raw.steps.setup),
         reset: scenarios::steps(checker, raw.steps.reset),
         teardown: scenarios::steps(checker, raw.steps.teardown),

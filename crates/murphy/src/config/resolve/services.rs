@@ -1,22 +1,27 @@
 //! `[services]`: what runs already and what Murphy starts.
 
+use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
 
-use murphy_campaign::live::spec::{Health, ManagedSpec, ServiceSpec, Source};
+use murphy_campaign::live::spec::{Health, ManagedSpec, ServiceSpec, Source, Unused};
 use murphy_campaign::live::{CONTROL_VARIABLE, STOP_WITHIN, url_variable};
 
 use super::checker::{Checker, Filler};
 use crate::config::Span;
-use crate::config::raw::{Service, Text};
+use crate::config::raw::{Service, Text, TrueOrNames, Words};
 
 /// The services that make sense.
-pub(super) fn services(checker: &mut Checker<'_>, raw: Vec<(Text, Service)>) -> Vec<ServiceSpec> {
+pub(super) fn services(
+    checker: &mut Checker<'_>,
+    raw: Vec<(Text, Service)>,
+    scenarios: &[String],
+) -> Vec<ServiceSpec> {
     let mut listeners: Vec<Listener> = Vec::new();
     let mut all: Vec<ServiceSpec> = Vec::new();
     for (name, service) in raw {
         check_variable(checker, &name, &all);
         let places = Places::of(&service);
-        let Some(spec) = one(checker, &name, service) else {
+        let Some(spec) = one(checker, &name, service, scenarios) else {
             continue;
         };
         for (listener, place) in places.listeners(&spec) {
@@ -71,10 +76,18 @@ impl Places {
     }
 }
 
-fn one(checker: &mut Checker<'_>, name: &Text, mut raw: Service) -> Option<ServiceSpec> {
+fn one(
+    checker: &mut Checker<'_>,
+    name: &Text,
+    mut raw: Service,
+    scenarios: &[String],
+) -> Option<ServiceSpec> {
     let plain = checker.name("service", name);
     let listen = raw.listen.take().and_then(|text| listen(checker, &text));
     let proxied = raw.proxied.unwrap_or(true);
+    let calls = raw.calls.take().map(|words| calls(checker, words));
+    let unused = raw.unused.take();
+    let unused = unused.map(|value| unused_in(checker, value.value, scenarios));
     let health = health(checker, &raw);
     let source = source(checker, name, raw)?;
     Some(ServiceSpec {
@@ -82,9 +95,31 @@ fn one(checker: &mut Checker<'_>, name: &Text, mut raw: Service) -> Option<Servi
         source,
         listen,
         proxied,
+        calls,
+        unused: unused.unwrap_or_default(),
         health,
         place: Some(checker.place(&name.span)),
     })
+}
+
+/// The services that one calls.
+fn calls(checker: &mut Checker<'_>, words: Words) -> BTreeSet<String> {
+    let names = words.items().into_iter();
+    names.filter_map(|name| checker.service(&name)).collect()
+}
+
+/// The scenarios that do not call one.
+fn unused_in(checker: &mut Checker<'_>, value: TrueOrNames, scenarios: &[String]) -> Unused {
+    let names = match value {
+        TrueOrNames::All(true) => return Unused::Always,
+        TrueOrNames::All(false) => return Unused::Never,
+        TrueOrNames::Names(names) => names,
+    };
+    for name in names.iter().filter(|it| !scenarios.contains(&it.value)) {
+        let known = scenarios.iter().map(String::as_str);
+        checker.refuse_unknown(&name.span, "scenario", &name.value, known);
+    }
+    Unused::In(names.into_iter().map(|name| name.value).collect())
 }
 
 fn source(checker: &mut Checker<'_>, name: &Text, raw: Service) -> Option<Source> {
