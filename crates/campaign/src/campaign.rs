@@ -6,7 +6,9 @@
 //! Executions that the strategy threw away are not judged, so that findings
 //! do not depend on how many ran at once.
 
-use std::collections::HashMap;
+mod state_check;
+
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -19,8 +21,11 @@ use murphy_model::{
 use murphy_oracle::Profile;
 use murphy_search::{Sample, Step, Ticket};
 
+pub use self::state_check::{Apart, LeftBehind, STATE_LEFT_BEHIND};
+
+use self::state_check::StateChecks;
 use crate::event::{Event, Sink, Standing};
-use crate::judge::{Judge, Judgement};
+use crate::judge::{Judge, Judgement, Symptom};
 use crate::redacted::redacted;
 use crate::reference::{self, Chosen, Refused};
 use crate::searcher::Searcher;
@@ -42,6 +47,8 @@ pub struct Memory {
     /// reference, its calls named as it was settled; it counts only together
     /// with that.
     pub executions: HashMap<Faultload, Observed>,
+    /// State that executions were seen to leave behind.
+    pub left_behind: Vec<LeftBehind>,
 }
 
 /// What came of a campaign.
@@ -66,6 +73,11 @@ pub struct Outcome {
     pub reference_took: Duration,
     /// Executions that came out of the memory.
     pub remembered: usize,
+    /// Runs that the search did not ask for.
+    pub apart: Apart,
+    /// For findings about state left behind, by id: the executions that bring
+    /// it about from a fresh start; none where it cannot be replayed alone.
+    pub prefixes: BTreeMap<String, Vec<Faultload>>,
     /// What every edge was seen to do about failures.
     pub profile: Profile,
     /// Why the search was broken off, if it was: executions could not be
@@ -150,6 +162,7 @@ struct Run<'r, W> {
     remembered: usize,
     injected: bool,
     broken: Option<BrokenWorld>,
+    checks: StateChecks,
 }
 
 /// What is known once the references have been run.
@@ -165,9 +178,17 @@ struct Judged {
 type Running<'r> = BoxFuture<'r, (u32, Ticket, Result<Observed, BrokenWorld>)>;
 
 impl<'r, W: World> Run<'r, W> {
-    fn new(world: &'r W, settings: &'r Settings, memory: Memory, sink: &'r mut dyn Sink) -> Self {
+    fn new(
+        world: &'r W,
+        settings: &'r Settings,
+        mut memory: Memory,
+        sink: &'r mut dyn Sink,
+    ) -> Self {
+        let mut checks = StateChecks::new(world.keeps_state());
+        checks.recall(std::mem::take(&mut memory.left_behind));
         Run {
             world,
+            checks,
             searcher: Searcher::new(settings.strategy, settings.options.clone(), settings.seed),
             settings,
             memory,
@@ -201,7 +222,12 @@ impl<'r, W: World> Run<'r, W> {
         let is_kept = remembered.is_some() && self.memory.campaign.is_some();
         let (observed, chosen) = match remembered {
             Some(remembered) => remembered,
-            None => reference::run(self.world, self.settings, self.sink).await?,
+            None => {
+                let mut counted = Counted::new(self.sink);
+                let ran = reference::run(self.world, self.settings, &mut counted).await?;
+                self.checks.apart.references = counted.references.saturating_sub(1);
+                ran
+            }
         };
         self.sink.note(&Event::IdentityChosen {
             identity: chosen.identity.clone(),
@@ -230,6 +256,10 @@ impl<'r, W: World> Run<'r, W> {
         let mut stopped = false;
         loop {
             while let Some(worker) = free.pop() {
+                if self.checks.is_due() || (self.checks.is_alone && !running.is_empty()) {
+                    free.push(worker);
+                    break;
+                }
                 let until = Until {
                     deadline,
                     stopping: &stopping,
@@ -245,13 +275,20 @@ impl<'r, W: World> Run<'r, W> {
                             free.push(worker);
                             self.take_in(ticket, observed, stored);
                         }
-                        None => running.push(start(world, worker, ticket, faultload, identity)),
+                        None => {
+                            self.checks.began(ticket, &faultload);
+                            running.push(start(world, worker, ticket, faultload, identity));
+                        }
                     },
                     Step::Done(certificate) => {
                         let until = Until {
                             deadline,
                             stopping: &stopping,
                         };
+                        let checked = self.check_at_the_end(identity, &until).await;
+                        if let Err(broken) = checked {
+                            self.broken.get_or_insert(broken);
+                        }
                         return self.audited(*certificate, identity, until).await;
                     }
                     Step::Wait => {
@@ -260,12 +297,22 @@ impl<'r, W: World> Run<'r, W> {
                     }
                 }
             }
+            if running.is_empty() && self.checks.is_due() {
+                let until = Until {
+                    deadline,
+                    stopping: &stopping,
+                };
+                if let Err(broken) = self.attend(identity, &until).await {
+                    self.break_off(broken);
+                }
+                continue;
+            }
             tokio::select! {
                 biased;
                 Some((worker, ticket, observed)) = running.next() => {
                     free.push(worker);
                     match observed {
-                        Ok(observed) => self.take_in(ticket, observed, false),
+                        Ok(observed) => self.arrived(ticket, observed),
                         Err(broken) => {
                             running.clear();
                             self.break_off(broken);
@@ -284,7 +331,39 @@ impl<'r, W: World> Run<'r, W> {
     /// waited for: what comes of it in a broken world says nothing.
     fn break_off(&mut self, broken: BrokenWorld) {
         self.broken = Some(broken);
+        self.checks.give_up();
         self.searcher.strategy().break_off();
+    }
+
+    /// Takes in an execution that was just made, unless it would be a new
+    /// finding: then it is looked first whether it was the faults.
+    fn arrived(&mut self, ticket: Ticket, observed: Observed) {
+        self.checks.ended(&observed.execution.faultload);
+        match self.checks.is_on() && self.is_suspect(&observed) {
+            true => {
+                let in_parallel = self.runs_in_parallel();
+                self.checks.suspect(ticket, observed, in_parallel);
+            }
+            false => self.take_in(ticket, observed, false),
+        }
+    }
+
+    /// Whether an execution would be a new finding.
+    fn is_suspect(&self, observed: &Observed) -> bool {
+        let symptoms = self.symptoms(observed);
+        symptoms.iter().any(|symptom| self.checks.is_new(symptom))
+    }
+
+    fn symptoms(&self, observed: &Observed) -> Vec<Symptom> {
+        let judged = self.judged.as_ref().expect("after the reference");
+        judged.judge.symptoms(observed)
+    }
+
+    /// Answers the strategy with an execution that is not judged, because the
+    /// system was not as it was at the start.
+    fn learn_only(&mut self, ticket: Ticket, observed: Observed) {
+        let strategy = self.searcher.strategy();
+        strategy.learn(ticket, redacted(observed).execution);
     }
 
     /// The execution under this faultload, if it was made already, and whether
@@ -394,12 +473,22 @@ impl<'r, W: World> Run<'r, W> {
             ..
         } = self.judged.expect("nothing ends before the reference");
         let Judgement {
-            findings,
+            mut findings,
             profile,
             cases,
             doubts,
         } = judge.verdict();
         doubts.note_in(&mut certificate, self.world.late());
+        let apart = self.checks.apart;
+        let (scenario, searcher) = (&self.settings.scenario, &self.searcher);
+        let left = self
+            .checks
+            .into_findings(scenario, searcher, &mut certificate, &findings);
+        let prefixes = left
+            .iter()
+            .map(|(it, prefix)| (it.id.clone(), prefix.clone()));
+        let prefixes = prefixes.collect();
+        findings.splice(0..0, left.into_iter().map(|(finding, _)| finding));
         self.sink.note(&Event::Ended {
             certificate: Box::new(certificate.clone()),
             findings: findings.clone(),
@@ -416,10 +505,32 @@ impl<'r, W: World> Run<'r, W> {
             reference_took: reference.took,
             reference,
             remembered: self.remembered,
+            apart,
+            prefixes,
             profile,
             broken: self.broken,
             searcher: self.searcher,
         }
+    }
+}
+
+/// Hands on events and counts the references among them.
+struct Counted<'s> {
+    sink: &'s mut dyn Sink,
+    references: usize,
+}
+
+impl<'s> Counted<'s> {
+    fn new(sink: &'s mut dyn Sink) -> Self {
+        let references = 0;
+        Counted { sink, references }
+    }
+}
+
+impl Sink for Counted<'_> {
+    fn note(&mut self, event: &Event) {
+        self.references += usize::from(matches!(event, Event::ReferenceRan { .. }));
+        self.sink.note(event);
     }
 }
 

@@ -28,7 +28,7 @@ mod stop;
 pub mod store;
 mod world;
 
-pub use campaign::{Case, Failed, Memory, Outcome, run};
+pub use campaign::{Apart, Case, Failed, LeftBehind, Memory, Outcome, STATE_LEFT_BEHIND, run};
 pub use directory::make as make_directory;
 pub use event::{Event, Sink, Standing};
 pub use ndjson::Ndjson;

@@ -236,6 +236,9 @@ impl IncompleteForm {
             Incomplete::Published => ("published-procedure", None),
             Incomplete::Orphans => ("orphans", None),
             Incomplete::Late => ("late", None),
+            Incomplete::FirstRun => ("first-run", None),
+            Incomplete::LeftBehind => ("left-behind", None),
+            Incomplete::Flaky => ("flaky", None),
         };
         IncompleteForm { why, waiting }
     }
