@@ -6,7 +6,9 @@
 //! Executions that the strategy threw away are not judged, so that findings
 //! do not depend on how many ran at once.
 
-use std::collections::{HashMap, HashSet};
+mod state_check;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -19,15 +21,18 @@ use murphy_model::{
 use murphy_oracle::Profile;
 use murphy_search::{Sample, Step, Ticket};
 
+pub use self::state_check::{Apart, LeftBehind, STATE_LEFT_BEHIND};
+
+use self::state_check::StateChecks;
 use crate::event::{Event, Sink, Standing};
-use crate::judge::{Judge, Judgement};
+use crate::judge::{Judge, Judgement, Symptom};
 use crate::redacted::redacted;
 use crate::reference::{self, Chosen, Refused};
 use crate::searcher::Searcher;
 use crate::settings::{Settings, StrategyKind};
 use crate::since;
 use crate::stop::{Hurry, Stopping};
-use crate::volatile::{self, Suspect};
+use crate::volatile::{self, VaryingCall};
 use crate::world::{BrokenWorld, World};
 
 /// What an earlier run of the same campaign left, so that it need not be done
@@ -43,6 +48,8 @@ pub struct Memory {
     /// reference, its calls named as it was settled; it counts only together
     /// with that.
     pub executions: HashMap<Faultload, Observed>,
+    /// State that executions were seen to leave behind.
+    pub left_behind: Vec<LeftBehind>,
 }
 
 /// What came of a campaign.
@@ -67,6 +74,11 @@ pub struct Outcome {
     pub reference_took: Duration,
     /// Executions that came out of the memory.
     pub remembered: usize,
+    /// Runs that the search did not ask for.
+    pub apart: Apart,
+    /// For findings about state left behind, by id: the executions that bring
+    /// it about from a fresh start; none where it cannot be replayed alone.
+    pub prefixes: BTreeMap<String, Vec<Faultload>>,
     /// What every edge was seen to do about failures.
     pub profile: Profile,
     /// Why the search was broken off, if it was: executions could not be
@@ -153,11 +165,12 @@ struct Run<'r, W> {
     broken: Option<BrokenWorld>,
     /// A call whose payload seems to vary after failures, to be looked into
     /// when nothing is under way.
-    suspect: Option<Suspect>,
-    /// Calls that were suspected, and turned out not to vary.
+    varying: Option<VaryingCall>,
+    /// Calls that were looked into, and turned out not to vary.
     cleared: HashSet<Point>,
     /// How often the search has started over.
     restarts: usize,
+    checks: StateChecks,
 }
 
 /// How often a search may start over because of what varies after failures.
@@ -180,9 +193,17 @@ struct Judged {
 type Running<'r> = BoxFuture<'r, (u32, Ticket, Result<Observed, BrokenWorld>)>;
 
 impl<'r, W: World> Run<'r, W> {
-    fn new(world: &'r W, settings: &'r Settings, memory: Memory, sink: &'r mut dyn Sink) -> Self {
+    fn new(
+        world: &'r W,
+        settings: &'r Settings,
+        mut memory: Memory,
+        sink: &'r mut dyn Sink,
+    ) -> Self {
+        let mut checks = StateChecks::new(world.keeps_state());
+        checks.recall(std::mem::take(&mut memory.left_behind));
         Run {
             world,
+            checks,
             searcher: Searcher::new(settings.strategy, settings.options.clone(), settings.seed),
             settings,
             memory,
@@ -192,7 +213,7 @@ impl<'r, W: World> Run<'r, W> {
             remembered: 0,
             injected: false,
             broken: None,
-            suspect: None,
+            varying: None,
             cleared: HashSet::new(),
             restarts: 0,
         }
@@ -219,7 +240,12 @@ impl<'r, W: World> Run<'r, W> {
         let is_kept = remembered.is_some() && self.memory.campaign.is_some();
         let (observed, chosen) = match remembered {
             Some(remembered) => remembered,
-            None => reference::run(self.world, self.settings, self.sink).await?,
+            None => {
+                let mut counted = Counted::new(self.sink);
+                let ran = reference::run(self.world, self.settings, &mut counted).await?;
+                self.checks.apart.references = counted.references.saturating_sub(1);
+                ran
+            }
         };
         self.sink.note(&Event::IdentityChosen {
             identity: chosen.identity.clone(),
@@ -248,16 +274,20 @@ impl<'r, W: World> Run<'r, W> {
         let mut stopped = false;
         let mut identity = identity.clone();
         loop {
-            if self.suspect.is_some() && running.is_empty() {
-                match self.look_into_suspect().await {
+            if self.varying.is_some() && running.is_empty() {
+                match self.look_into_varying().await {
                     Ok(Some(loosened)) => identity = loosened,
                     Ok(None) => {}
                     Err(broken) => self.break_off(broken),
                 }
             }
-            while self.suspect.is_none()
+            while self.varying.is_none()
                 && let Some(worker) = free.pop()
             {
+                if self.checks.is_due() || (self.checks.is_alone && !running.is_empty()) {
+                    free.push(worker);
+                    break;
+                }
                 let until = Until {
                     deadline,
                     stopping: &stopping,
@@ -273,13 +303,20 @@ impl<'r, W: World> Run<'r, W> {
                             free.push(worker);
                             self.take_in(ticket, observed, stored);
                         }
-                        None => running.push(start(world, worker, ticket, faultload, &identity)),
+                        None => {
+                            self.checks.began(ticket, &faultload);
+                            running.push(start(world, worker, ticket, faultload, &identity));
+                        }
                     },
                     Step::Done(certificate) => {
                         let until = Until {
                             deadline,
                             stopping: &stopping,
                         };
+                        let checked = self.check_at_the_end(&identity, &until).await;
+                        if let Err(broken) = checked {
+                            self.broken.get_or_insert(broken);
+                        }
                         return self.audited(*certificate, &identity, until).await;
                     }
                     Step::Wait => {
@@ -288,12 +325,25 @@ impl<'r, W: World> Run<'r, W> {
                     }
                 }
             }
+            if running.is_empty() && self.varying.is_some() {
+                continue;
+            }
+            if running.is_empty() && self.checks.is_due() {
+                let until = Until {
+                    deadline,
+                    stopping: &stopping,
+                };
+                if let Err(broken) = self.attend(&identity, &until).await {
+                    self.break_off(broken);
+                }
+                continue;
+            }
             tokio::select! {
                 biased;
                 Some((worker, ticket, observed)) = running.next() => {
                     free.push(worker);
                     match observed {
-                        Ok(observed) => self.take_in(ticket, observed, false),
+                        Ok(observed) => self.arrived(ticket, observed),
                         Err(broken) => {
                             running.clear();
                             self.break_off(broken);
@@ -312,14 +362,15 @@ impl<'r, W: World> Run<'r, W> {
     /// waited for: what comes of it in a broken world says nothing.
     fn break_off(&mut self, broken: BrokenWorld) {
         self.broken = Some(broken);
+        self.checks.give_up();
         self.searcher.strategy().break_off();
     }
 
     /// Repeats what led to a call whose payload seems to vary, and if it does,
     /// starts over with the differing fields left out. Returns how calls are
     /// identified then.
-    async fn look_into_suspect(&mut self) -> Result<Option<Arc<Identity>>, BrokenWorld> {
-        let Some(suspect) = self.suspect.take() else {
+    async fn look_into_varying(&mut self) -> Result<Option<Arc<Identity>>, BrokenWorld> {
+        let Some(varying) = self.varying.take() else {
             return Ok(None);
         };
         let mut chosen = self.judged().chosen.clone();
@@ -327,11 +378,11 @@ impl<'r, W: World> Run<'r, W> {
         let identity = Arc::new(chosen.identity.clone());
         let mut seen = Vec::new();
         for _ in 0..REPEATS {
-            let (_, recorded) = self.world.record(&suspect.faultload, &identity).await?;
+            let (_, recorded) = self.world.record(&varying.faultload, &identity).await?;
             seen.extend(recorded);
         }
         if !volatile::loosen(&mut chosen, &self.settings.identity, &seen) {
-            self.cleared.insert(suspect.made);
+            self.cleared.insert(varying.made);
             return Ok(None);
         }
         self.restarts += 1;
@@ -358,6 +409,7 @@ impl<'r, W: World> Run<'r, W> {
             masked: chosen.masked.clone(),
         });
         self.searcher = Searcher::new(settings.strategy, settings.options.clone(), settings.seed);
+        self.checks.start_over();
         self.memory.executions.clear();
         (self.executed, self.remembered) = (0, 0);
         let reference = redacted(reference);
@@ -368,6 +420,37 @@ impl<'r, W: World> Run<'r, W> {
             chosen,
         });
         Ok(identity)
+    }
+
+    /// Takes in an execution that was just made, unless it would be a new
+    /// finding: then it is looked first whether it was the faults.
+    fn arrived(&mut self, ticket: Ticket, observed: Observed) {
+        self.checks.ended(&observed.execution.faultload);
+        match self.checks.is_on() && self.is_suspect(&observed) {
+            true => {
+                let in_parallel = self.runs_in_parallel();
+                self.checks.suspect(ticket, observed, in_parallel);
+            }
+            false => self.take_in(ticket, observed, false),
+        }
+    }
+
+    /// Whether an execution would be a new finding.
+    fn is_suspect(&self, observed: &Observed) -> bool {
+        let symptoms = self.symptoms(observed);
+        symptoms.iter().any(|symptom| self.checks.is_new(symptom))
+    }
+
+    fn symptoms(&self, observed: &Observed) -> Vec<Symptom> {
+        let judged = self.judged.as_ref().expect("after the reference");
+        judged.judge.symptoms(observed)
+    }
+
+    /// Answers the strategy with an execution that is not judged, because the
+    /// system was not as it was at the start.
+    fn learn_only(&mut self, ticket: Ticket, observed: Observed) {
+        let strategy = self.searcher.strategy();
+        strategy.learn(ticket, redacted(observed).execution);
     }
 
     /// The execution under this faultload, if it was made already, and whether
@@ -390,9 +473,9 @@ impl<'r, W: World> Run<'r, W> {
     fn take_in(&mut self, ticket: Ticket, observed: Observed, stored: bool) {
         let observed = Arc::new(redacted(observed));
         self.executed += 1;
-        if self.suspect.is_none() && self.restarts < MOST_RESTARTS {
-            let suspect = Suspect::of(&observed);
-            self.suspect = suspect.filter(|suspect| !self.cleared.contains(&suspect.made));
+        if self.varying.is_none() && self.restarts < MOST_RESTARTS {
+            let varying = VaryingCall::of(&observed);
+            self.varying = varying.filter(|varying| !self.cleared.contains(&varying.made));
         }
         let execution = &observed.execution;
         let mut calls = execution.trace.calls().iter();
@@ -483,12 +566,22 @@ impl<'r, W: World> Run<'r, W> {
             ..
         } = self.judged.expect("nothing ends before the reference");
         let Judgement {
-            findings,
+            mut findings,
             profile,
             cases,
             doubts,
         } = judge.verdict();
         doubts.note_in(&mut certificate, self.world);
+        let apart = self.checks.apart;
+        let (scenario, searcher) = (&self.settings.scenario, &self.searcher);
+        let left = self
+            .checks
+            .into_findings(scenario, searcher, &mut certificate, &findings);
+        let prefixes = left
+            .iter()
+            .map(|(it, prefix)| (it.id.clone(), prefix.clone()));
+        let prefixes = prefixes.collect();
+        findings.splice(0..0, left.into_iter().map(|(finding, _)| finding));
         self.sink.note(&Event::Ended {
             certificate: Box::new(certificate.clone()),
             findings: findings.clone(),
@@ -505,10 +598,32 @@ impl<'r, W: World> Run<'r, W> {
             reference_took: reference.took,
             reference,
             remembered: self.remembered,
+            apart,
+            prefixes,
             profile,
             broken: self.broken,
             searcher: self.searcher,
         }
+    }
+}
+
+/// Hands on events and counts the references among them.
+struct Counted<'s> {
+    sink: &'s mut dyn Sink,
+    references: usize,
+}
+
+impl<'s> Counted<'s> {
+    fn new(sink: &'s mut dyn Sink) -> Self {
+        let references = 0;
+        Counted { sink, references }
+    }
+}
+
+impl Sink for Counted<'_> {
+    fn note(&mut self, event: &Event) {
+        self.references += usize::from(matches!(event, Event::ReferenceRan { .. }));
+        self.sink.note(event);
     }
 }
 

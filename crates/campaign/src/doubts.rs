@@ -203,8 +203,9 @@ mod tests {
             unreachable!("nothing is run")
         }
 
-        async fn reference(
+        async fn record(
             &self,
+            _: &Faultload,
             _: &Arc<Identity>,
         ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
             unreachable!("nothing is run")

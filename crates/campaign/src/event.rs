@@ -7,8 +7,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use murphy_model::{Certificate, Finding, Identity, Observed};
+use murphy_model::{Certificate, Finding, Flag, Identity, Observed};
 use murphy_search::Ticket;
+
+use crate::campaign::LeftBehind;
 
 /// Something that happened.
 #[derive(Clone, Debug)]
@@ -74,6 +76,20 @@ pub enum Event {
         /// Whether it was made by an earlier run of the same campaign.
         stored: bool,
     },
+    /// The scenario ran without faults, to see whether the system is still as
+    /// it was at the start.
+    Checked {
+        /// From 1.
+        number: usize,
+        /// What was seen.
+        observed: Arc<Observed>,
+        /// Whether it went well.
+        passed: bool,
+    },
+    /// An execution left state behind on which the scenario failed.
+    StateLeft(Arc<LeftBehind>),
+    /// An execution failed in parallel with others and passed alone.
+    FailedInParallel(Flag),
     /// All is done.
     Ended {
         /// What was covered.

@@ -7,8 +7,8 @@
 
 use std::sync::Arc;
 
-use murphy_model::{Execution, Finding, Observed, Verdict};
-use murphy_oracle::{Findings, Profile, Reference};
+use murphy_model::{Execution, Faultload, Finding, Observed, Severity, Verdict};
+use murphy_oracle::{Complaint, Findings, Oracle, Profile, Reference};
 use murphy_search::Ticket;
 
 use crate::campaign::Case;
@@ -17,6 +17,8 @@ use crate::searcher::Searcher;
 use crate::settings::{Settings, StrategyKind};
 
 pub(crate) struct Judge {
+    oracles: murphy_oracle::Settings,
+    reference: Arc<Reference>,
     findings: Findings,
     profile: Profile,
     /// Not taken in yet.
@@ -34,6 +36,8 @@ impl Judge {
         let reference = Arc::new(Reference::of([reference]));
         let oracles = settings.oracles.clone();
         Judge {
+            oracles: oracles.clone(),
+            reference: reference.clone(),
             findings: Findings::with(&settings.scenario, oracles, reference.clone()),
             profile: Profile::new(reference),
             waiting: Vec::new(),
@@ -41,6 +45,20 @@ impl Judge {
             doubts: Doubts::default(),
             only_struck: matches!(settings.strategy, StrategyKind::Lineage(_)),
         }
+    }
+
+    /// What would fail the build in an execution that is not taken in yet.
+    pub(crate) fn symptoms(&self, observed: &Observed) -> Vec<Symptom> {
+        let complaints = murphy_oracle::judge(observed, &self.reference, &self.oracles);
+        let fails = complaints.into_iter().filter(|(oracle, severity, _)| {
+            *severity == Severity::Fail && *oracle != Oracle::NotExercised
+        });
+        let symptom = |(oracle, _, complaint): (Oracle, Severity, Complaint)| Symptom {
+            oracle,
+            summary: complaint.summary,
+            struck: observed.execution.trace.struck(),
+        };
+        fails.map(symptom).collect()
     }
 
     /// Judges what has been taken in by now.
@@ -94,6 +112,16 @@ impl Judge {
             doubts: self.doubts,
         }
     }
+}
+
+/// Something that would fail the build in one execution.
+pub(crate) struct Symptom {
+    /// The oracle that complained.
+    pub(crate) oracle: Oracle,
+    /// What it said.
+    pub(crate) summary: String,
+    /// The faults that struck.
+    pub(crate) struck: Faultload,
 }
 
 /// What a judge has to say in the end.

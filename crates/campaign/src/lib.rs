@@ -30,7 +30,7 @@ pub mod store;
 mod volatile;
 mod world;
 
-pub use campaign::{Case, Failed, Memory, Outcome, run};
+pub use campaign::{Apart, Case, Failed, LeftBehind, Memory, Outcome, STATE_LEFT_BEHIND, run};
 pub use directory::make as make_directory;
 pub use doubts::uncalled;
 pub use event::{Event, Sink, Standing};

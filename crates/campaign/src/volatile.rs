@@ -16,14 +16,14 @@ use crate::stable;
 /// A planned call that was not made, while one was made that differs from it
 /// in what it sends alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Suspect {
+pub(crate) struct VaryingCall {
     /// What led there: the faults that were injected.
     pub(crate) faultload: Faultload,
     /// The call that was made.
     pub(crate) made: Point,
 }
 
-impl Suspect {
+impl VaryingCall {
     /// Looks for one in an execution.
     pub(crate) fn of(observed: &Observed) -> Option<Self> {
         let execution = &observed.execution;
@@ -43,7 +43,7 @@ impl Suspect {
         })?;
         let kept = execution.faultload.faults();
         let kept = kept.filter(|fault| !missing.contains(fault));
-        Some(Suspect {
+        Some(VaryingCall {
             faultload: Faultload::new(kept).ok()?,
             made,
         })
@@ -118,19 +118,19 @@ mod tests {
     const CART: &str = "a GET / > cart GET /c";
 
     #[test]
-    fn a_call_that_was_made_with_another_body_is_suspect() {
+    fn a_call_that_was_made_with_another_body_is_noticed() {
         let observed = executed(&format!("{CART} = 503, {ONE} = 503"), &[CART, TWO]);
-        let suspect = Suspect::of(&observed).expect("another body");
-        assert_eq!(suspect.made.to_string(), TWO);
+        let varying = VaryingCall::of(&observed).expect("another body");
+        assert_eq!(varying.made.to_string(), TWO);
         let cart = Fault::at(CART.parse().unwrap(), Mode::status(503));
-        assert_eq!(suspect.faultload, Faultload::new([cart]).unwrap());
+        assert_eq!(varying.faultload, Faultload::new([cart]).unwrap());
     }
 
     #[test]
     fn a_call_that_was_made_or_is_not_made_at_all_is_not() {
         let planned = format!("{CART} = 503, {ONE} = 503");
         for made in [&[CART, ONE][..], &[CART], &[CART, ONE, TWO]] {
-            assert_eq!(Suspect::of(&executed(&planned, made)), None, "{made:?}");
+            assert_eq!(VaryingCall::of(&executed(&planned, made)), None, "{made:?}");
         }
     }
 }

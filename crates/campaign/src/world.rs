@@ -54,6 +54,18 @@ pub trait World: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Whether an execution may meet what an earlier one left behind. Only who
+    /// knows better says no: a simulator that begins anew every time.
+    fn keeps_state(&self) -> bool {
+        true
+    }
+
+    /// Brings the system back to how it was when it was started, while nothing
+    /// runs; false where that cannot be done from here.
+    fn restart(&self) -> impl Future<Output = Result<bool, BrokenWorld>> + Send {
+        async { Ok(false) }
+    }
+
     /// Runs the scenario once under a faultload. Each worker runs one
     /// scenario at a time.
     fn run(

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use num_bigint::BigUint;
 use serde::Serialize;
 
-use crate::{Faultload, Point};
+use crate::{Faultload, Point, Reply};
 
 /// What a search covered when it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,6 +102,12 @@ pub enum Incomplete {
     Unattributed,
     /// No call to some declared services was seen.
     Uncalled,
+    /// A call is made only in the first run after a start, and was not tested.
+    FirstRun,
+    /// Executions ran on state that an earlier one had left behind.
+    LeftBehind,
+    /// The scenario failed without faults once and passed when repeated.
+    Flaky,
 }
 
 /// Something seen that the assumptions do not cover.
@@ -199,6 +205,34 @@ pub enum Flag {
         /// The execution in which it did not.
         execution: usize,
     },
+    /// A call was made only in the first run without faults after the system
+    /// was started, so it was not tested.
+    FirstRun {
+        /// The call.
+        at: Point,
+    },
+    /// Executions ran, or may have run, on state that an earlier one had left
+    /// behind.
+    LeftBehind {
+        /// The execution that left it, or the first that may have.
+        first: usize,
+        /// The last execution before that was noticed.
+        last: usize,
+    },
+    /// Without faults the scenario failed, and passed when it was repeated.
+    Flaky {
+        /// The execution before it.
+        execution: usize,
+    },
+    /// An execution failed in parallel with others and passed when it was
+    /// repeated alone.
+    Parallel {
+        /// A call that was answered differently though no fault was injected
+        /// into it, with the answer alone and the one in parallel.
+        differs: Option<(Point, Reply, Reply)>,
+        /// What was injected into that execution.
+        faultload: Faultload,
+    },
 }
 
 /// A flag as it is written in results and in the store.
@@ -244,6 +278,14 @@ impl Flag {
             } => {
                 let at = Some(faultload.to_string());
                 ("not-monotone", at, vec![*execution])
+            }
+            Flag::FirstRun { at } => ("first-run", at_call(at), Vec::new()),
+            Flag::LeftBehind { first, last } => ("left-behind", None, vec![*first, *last]),
+            Flag::Flaky { execution } => ("flaky", None, vec![*execution]),
+            Flag::Parallel { differs, faultload } => {
+                let at = differs.as_ref().map(|(at, ..)| at.to_string());
+                let at = at.unwrap_or_else(|| faultload.to_string());
+                ("parallel", Some(at), Vec::new())
             }
         };
         let calls = match self {

@@ -32,6 +32,11 @@ impl World for Simulated {
         u32::MAX
     }
 
+    /// Every execution begins anew, or the state is part of the example.
+    fn keeps_state(&self) -> bool {
+        false
+    }
+
     async fn run(
         &self,
         _: u32,

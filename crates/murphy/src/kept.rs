@@ -124,6 +124,7 @@ fn remember(store: &Store, id: &CampaignId) -> Result<Memory, Error> {
         campaign: Some(id.as_str().to_owned()),
         chosen,
         executions: store.executions(id)?,
+        left_behind: store.left_behind(id)?,
     })
 }
 

@@ -64,6 +64,15 @@ impl Progress {
         }
     }
 
+    /// Says something that stays, beside the line that changes.
+    fn aside(&self, text: &str) {
+        let say = || output::say(format_args!("note: {text}"));
+        match &self.bar {
+            Some(bar) => bar.suspend(say),
+            None => say(),
+        }
+    }
+
     fn standing(&self, standing: &Standing) -> String {
         let made = standing.explored.saturating_sub(self.stored) as f64;
         told(
@@ -124,6 +133,11 @@ impl Sink for Progress {
                 let text = format!("audit: {}", counted(*number, "skipped case"));
                 self.show(|| text, false);
             }
+            Event::Checked { passed: false, .. } => {
+                let text = "the scenario fails without faults: looking for the execution that left state behind";
+                self.show(|| text.to_owned(), self.bar.is_some());
+            }
+            Event::FailedInParallel(flag) => self.aside(&murphy_report::doubt(flag)),
             Event::Ended { .. } => self.clear(),
             _ => {}
         }

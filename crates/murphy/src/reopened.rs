@@ -97,6 +97,15 @@ impl Reopened {
         self.ground.run(&self.place, faultload).await
     }
 
+    /// The same after other executions, of which is told what was seen.
+    pub(crate) async fn run_after(
+        &self,
+        prefix: &[Faultload],
+        faultload: &Faultload,
+    ) -> Result<(Vec<Observed>, Observed, Vec<Held>), BrokenWorld> {
+        self.ground.run_after(&self.place, prefix, faultload).await
+    }
+
     /// Stops what was started.
     pub(crate) async fn stop(self) -> Result<(), BrokenWorld> {
         self.place.stop().await

@@ -95,6 +95,7 @@ pub(crate) fn save_replays(
     let mut files = Vec::new();
     for finding in &outcome.findings {
         let replay = Replay::new(finding, scenario, &outcome.chosen.identity, system);
+        let replay = replay.after(outcome.prefixes.get(&finding.id));
         match replay.save(state) {
             Ok(file) => files.push(file),
             Err(error) => complain(format_args!(

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use murphy_campaign::{Case, Outcome};
 use murphy_model::{Faultload, Finding};
 use murphy_oracle::Oracle;
-use murphy_report::{Summary, Timing};
+use murphy_report::{Apart, Summary, Timing};
 use murphy_search::Policy;
 
 /// What the report needs to know of the settings.
@@ -58,6 +58,11 @@ impl Subject {
             known: None,
             masked: outcome.chosen.masked.clone(),
             solo: None,
+            apart: Apart {
+                references: outcome.apart.references,
+                checks: outcome.apart.checks,
+                repeated: outcome.apart.repeated,
+            },
         }
     }
 }

@@ -43,6 +43,13 @@ impl World for Demo {
         }
     }
 
+    fn keeps_state(&self) -> bool {
+        match self {
+            Demo::Memory(world) => world.keeps_state(),
+            Demo::Sockets(world) => world.keeps_state(),
+        }
+    }
+
     async fn run(
         &self,
         worker: u32,

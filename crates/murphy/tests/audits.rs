@@ -188,6 +188,7 @@ async fn what_was_audited_is_told_and_not_run_again() {
         campaign: Some("campaign".to_owned()),
         chosen: Some(first.chosen.clone()),
         executions: kept.executions,
+        ..Memory::default()
     };
     let (world, mut kept) = (Watched::new(), Kept::default());
     let again = campaign_after(memory, &world, 4, None, &mut kept).await;

@@ -64,6 +64,7 @@ struct SummaryObject<'s> {
     minimal: Option<Vec<Vec<String>>>,
     masked: Vec<String>,
     solo: Option<&'s str>,
+    besides: BesidesObject,
     timing: TimingObject,
 }
 
@@ -107,9 +108,22 @@ impl<'s> SummaryObject<'s> {
                 .map(|why| redact::owned(why))
                 .collect(),
             solo: summary.solo.as_deref(),
+            besides: BesidesObject {
+                references: summary.apart.references,
+                checks: summary.apart.checks,
+                repeated: summary.apart.repeated,
+            },
             timing: TimingObject::new(summary),
         }
     }
+}
+
+/// Runs that are not among those explored.
+#[derive(Serialize)]
+struct BesidesObject {
+    references: usize,
+    checks: usize,
+    repeated: usize,
 }
 
 fn incomplete_name(incomplete: &Incomplete) -> &'static str {
@@ -128,6 +142,9 @@ fn incomplete_name(incomplete: &Incomplete) -> &'static str {
         Incomplete::Late => "late",
         Incomplete::Unattributed => "unattributed",
         Incomplete::Uncalled => "uncalled",
+        Incomplete::FirstRun => "first-run",
+        Incomplete::LeftBehind => "left-behind",
+        Incomplete::Flaky => "flaky",
     }
 }
 

@@ -13,7 +13,7 @@ use murphy_model::{Fault, Finding, Severity, Verdict};
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::label::Labels;
-use crate::wording::Claim;
+use crate::wording::{self, Claim};
 use crate::{Case, Summary, redact};
 
 /// Of what a case printed, the end says most; more than this is left out.
@@ -48,6 +48,11 @@ fn properties(summary: &Summary) -> Vec<(&'static str, String)> {
     if !summary.masked.is_empty() {
         properties.push(("masked", summary.masked.join("; ")));
     }
+    let apart = wording::apart(&summary.apart);
+    properties.extend(apart.map(|apart| ("besides", apart)));
+    let labels = Labels::new(&summary.points);
+    let flags = summary.certificate.flags.iter();
+    properties.extend(flags.map(|flag| ("doubt", wording::flag(flag, &labels))));
     properties.extend(summary.solo.clone().map(|why| ("solo", why)));
     properties
 }

@@ -22,4 +22,5 @@ mod wording;
 
 pub use explained::{Explained, Fate, Meaning};
 pub use hardening::Hardening;
-pub use summary::{Case, Known, Summary, Timing};
+pub use summary::{Apart, Case, Known, Summary, Timing};
+pub use wording::doubt;

@@ -50,6 +50,20 @@ pub struct Summary {
     /// Why one execution ran at a time, whatever was asked for; `None` where
     /// several can run and be told apart.
     pub solo: Option<String>,
+    /// Runs that the search did not ask for.
+    pub apart: Apart,
+}
+
+/// Runs that are not counted among the executions, because the search did not
+/// ask for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Apart {
+    /// Reference runs after the first.
+    pub references: usize,
+    /// Runs without faults to see whether the system is as it was at the start.
+    pub checks: usize,
+    /// Executions that were repeated.
+    pub repeated: usize,
 }
 
 impl Summary {
@@ -178,5 +192,6 @@ pub(crate) fn empty() -> Summary {
         known: None,
         masked: Vec::new(),
         solo: None,
+        apart: Apart::default(),
     }
 }

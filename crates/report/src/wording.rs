@@ -3,11 +3,11 @@
 //! Owns how a certificate, its doubts and the number of findings are put into
 //! words, so that a terminal and a job summary claim the same.
 
-use murphy_model::{Certificate, Finding, Flag, Incomplete, Point, Severity};
+use murphy_model::{Certificate, Faultload, Finding, Flag, Incomplete, Point, Reply, Severity};
 
-use crate::Summary;
 use crate::label::Labels;
 use crate::number::{counted, grouped};
+use crate::{Apart, Summary};
 
 /// How many findings of one severity there are.
 pub(crate) struct Count {
@@ -160,6 +160,15 @@ fn why_not(incomplete: &Incomplete) -> String {
         Incomplete::Uncalled => {
             "no call to some declared services was seen, so nothing is known of them; let their callers call the proxies, or set `unused = true` or `proxied = false` there".to_owned()
         }
+        Incomplete::FirstRun => {
+            "a call is made only in the first run after a start, so it was not tested; `[system] restart = \"execution\"` tests it, and a `setup` request that makes it leaves it out on purpose".to_owned()
+        }
+        Incomplete::LeftBehind => {
+            "executions ran on state that an earlier one had left behind, so their results may be wrong; add a `reset` step that removes it, or `[system] restart = \"execution\"`".to_owned()
+        }
+        Incomplete::Flaky => {
+            "the scenario failed without faults and passed when repeated, so failures may be chance; make it pass every time".to_owned()
+        }
     }
 }
 
@@ -173,6 +182,18 @@ fn times(count: usize) -> String {
 fn waiting_text(waiting: usize) -> String {
     let verb = if waiting == 1 { "was" } else { "were" };
     format!("{} {verb}", counted(waiting, "faultload"))
+}
+
+/// The runs that the search did not ask for, if there were any.
+pub(crate) fn apart(apart: &Apart) -> Option<String> {
+    let kinds = [
+        (apart.references, "more reference run"),
+        (apart.checks, "fault-free check"),
+        (apart.repeated, "repeated execution"),
+    ];
+    let made = kinds.iter().filter(|(count, _)| *count > 0);
+    let made: Vec<String> = made.map(|(count, what)| counted(*count, what)).collect();
+    (!made.is_empty()).then(|| made.join(", "))
 }
 
 /// Rows of policy and number of faultloads, and whether they are of the whole
@@ -190,6 +211,11 @@ pub(crate) fn skipped(certificate: &Certificate) -> (bool, Vec<(&'static str, St
     };
     rows.retain(|(_, number)| number != "0");
     (certificate.skips.is_some(), rows)
+}
+
+/// The same for who has no report to shorten names by.
+pub fn doubt(of: &Flag) -> String {
+    flag(of, &Labels::new(&[]))
 }
 
 /// What was seen that speaks against the assumptions.
@@ -250,5 +276,39 @@ pub(crate) fn flag(flag: &Flag, labels: &Labels) -> String {
             "more faults helped: `{}` fails, but not with what else failed in execution {execution}",
             labels.faultload(faultload)
         ),
+        Flag::FirstRun { at } => format!(
+            "`{}` was made only in the first run after a start and was not tested: add `[system] restart = \"execution\"` to test it, or a `setup` request that makes it to leave it out on purpose",
+            labels.point(at)
+        ),
+        Flag::LeftBehind { first, last } if first == last => format!(
+            "execution {first} left state behind that the next run without faults failed on"
+        ),
+        Flag::LeftBehind { first, last } => format!(
+            "executions {first} to {last} may have run on state that one of them left behind; their results may be wrong"
+        ),
+        Flag::Flaky { execution } => format!(
+            "after execution {execution} the scenario failed without faults, and passed when it was repeated"
+        ),
+        Flag::Parallel { differs, faultload } => parallel(differs.as_ref(), faultload, labels),
     }
+}
+
+/// How an execution went alone and in parallel.
+fn parallel(
+    differs: Option<&(Point, Reply, Reply)>,
+    faultload: &Faultload,
+    labels: &Labels,
+) -> String {
+    let how = match differs {
+        Some((at, alone, parallel)) => format!(
+            "`{}`: {alone} alone, own {parallel} in parallel, no fault injected",
+            labels.point(at)
+        ),
+        None => "an execution passed alone and failed in parallel".to_owned(),
+    };
+    let under = match faultload.is_empty() {
+        true => String::new(),
+        false => format!(" (other faults: {})", labels.faultload(faultload)),
+    };
+    format!("{how}{under}; it was repeated alone, and the campaign went on with `--jobs 1`")
 }

@@ -13,7 +13,7 @@ use murphy_model::{
     Audit, BugClass, Certificate, Fault, Faultload, Finding, Flag, Incomplete, Point, Severity,
     Skips, Trace, Verdict,
 };
-use murphy_report::{Case, Known, Summary, Timing, json, junit, markdown};
+use murphy_report::{Apart, Case, Known, Summary, Timing, json, junit, markdown};
 use quick_junit::{Report, TestCaseStatus};
 
 const CART: &str = "shop POST /checkout > cart GET /cart|all";
@@ -150,6 +150,7 @@ fn summary() -> Summary {
         }),
         masked: vec!["`token=s3cr3t` in what is sent: differs".to_owned()],
         solo: Some("no trace context arrives with the calls to pay".to_owned()),
+        apart: Apart::default(),
     }
 }
 

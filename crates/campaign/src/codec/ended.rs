@@ -238,6 +238,9 @@ impl IncompleteForm {
             Incomplete::Late => ("late", None),
             Incomplete::Unattributed => ("unattributed", None),
             Incomplete::Uncalled => ("uncalled", None),
+            Incomplete::FirstRun => ("first-run", None),
+            Incomplete::LeftBehind => ("left-behind", None),
+            Incomplete::Flaky => ("flaky", None),
         };
         IncompleteForm { why, waiting }
     }

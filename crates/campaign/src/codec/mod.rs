@@ -12,6 +12,7 @@
 
 mod ended;
 mod identity;
+mod left_behind;
 mod names;
 mod observed;
 
@@ -22,13 +23,14 @@ pub(crate) use ended::certificate_text;
 
 use std::time::Duration;
 
-use murphy_model::{Faultload, Finding, Identity, Observed, Point};
+use murphy_model::{Faultload, Finding, FlagForm, Identity, Observed, Point};
 use murphy_report::redact;
 use serde::{Deserialize, Serialize};
 
-use crate::{Event, Standing};
+use crate::{Event, LeftBehind, Standing};
 use ended::{CertificateForm, FindingForm, MinimalForm, ShortForm};
 use identity::IdentityForm;
+use left_behind::LeftForm;
 use observed::ObservedForm;
 
 /// Something of ours that cannot be read back.
@@ -92,6 +94,16 @@ pub fn write_finding(finding: &Finding) -> String {
 /// What [`write_finding`] wrote.
 pub fn read_finding(text: &str) -> Result<KeptFinding, CodecError> {
     serde_json::from_str::<FindingForm>(text)?.read()
+}
+
+/// State that an execution left behind.
+pub(crate) fn write_left_behind(left: &LeftBehind) -> String {
+    written(&LeftForm::new(left))
+}
+
+/// What [`write_left_behind`] wrote.
+pub(crate) fn read_left_behind(text: &str) -> Result<LeftBehind, CodecError> {
+    serde_json::from_str::<LeftForm>(text)?.read()
 }
 
 /// The minimal failing combinations of a kept certificate.
@@ -160,6 +172,13 @@ enum EventForm<'e> {
         agreed: bool,
         stored: bool,
     },
+    Checked {
+        number: usize,
+        observed: ObservedForm,
+        passed: bool,
+    },
+    StateLeft(LeftForm),
+    FailedInParallel(FlagForm),
     Ended {
         certificate: CertificateForm<'e>,
         findings: Vec<FindingForm>,
@@ -230,6 +249,17 @@ impl<'e> EventForm<'e> {
                 agreed: *agreed,
                 stored: *stored,
             },
+            Event::Checked {
+                number,
+                observed,
+                passed,
+            } => EventForm::Checked {
+                number: *number,
+                observed: ObservedForm::new(observed, &mut Spelled),
+                passed: *passed,
+            },
+            Event::StateLeft(left) => EventForm::StateLeft(LeftForm::new(left)),
+            Event::FailedInParallel(flag) => EventForm::FailedInParallel(flag.form()),
             Event::Ended {
                 certificate,
                 findings,

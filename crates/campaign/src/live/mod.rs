@@ -89,6 +89,7 @@ const NEXT_ANSWER: Duration = Duration::from_millis(5);
 /// bound port behind.
 pub struct LiveWorld {
     scenario: Scenario,
+    setup: Steps,
     reset: Steps,
     teardown: Steps,
     // While the services are there.
@@ -166,6 +167,7 @@ impl LiveWorld {
         let awake = awake.apart_from(wiring.awake().to_vec());
         Ok(LiveWorld {
             scenario: Scenario::prepare(&scenario, &wiring, options.workers, &mark).await?,
+            setup,
             reset,
             teardown,
             owed,
@@ -494,6 +496,15 @@ impl World for LiveWorld {
 
     fn services(&self) -> Vec<String> {
         self.expected.clone()
+    }
+
+    async fn restart(&self) -> Result<bool, BrokenWorld> {
+        let _alone = self.together.write().await;
+        if !self.services.restart(&self.wiring).await? {
+            return Ok(false);
+        }
+        self.setup.run().await?;
+        Ok(true)
     }
 
     async fn run(

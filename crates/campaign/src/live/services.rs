@@ -188,6 +188,14 @@ impl Services {
         Ok(())
     }
 
+    /// Stops what Murphy started and starts it again; false if there is
+    /// nothing of that kind.
+    pub(super) async fn restart(&self, wiring: &Wiring) -> Result<bool, BrokenWorld> {
+        self.stop_all().await;
+        self.revive(wiring).await?;
+        Ok(!self.managed.is_empty())
+    }
+
     /// Starts a service, unless it runs, and waits until it is up.
     async fn launch(&self, service: &Managed, wiring: &Wiring) -> Result<(), Failure> {
         let mut slot = service.process.lock().await;
@@ -315,8 +323,13 @@ impl Services {
         service.map_or_else(String::new, |it| it.log.text())
     }
 
-    /// Stops everything that was started, all at once: some take their time.
+    /// Stops everything that was started.
     pub(super) async fn stop(self) {
+        self.stop_all().await;
+    }
+
+    /// All at once: some take their time.
+    async fn stop_all(&self) {
         let mut stopping = tokio::task::JoinSet::new();
         for service in &self.managed {
             if let Some(process) = service.process.lock().await.take() {

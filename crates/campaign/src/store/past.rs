@@ -9,6 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::owner::Owner;
 use super::writer::Key;
 use super::{CampaignId, EMPTY, Fingerprint, Store, StoreError};
+use crate::LeftBehind;
 use crate::codec::{self, CodecError, KeptFinding};
 
 /// A campaign in the list of all.
@@ -169,6 +170,15 @@ impl Store {
             identity,
             self.readable(masked.map_err(CodecError::from))?,
         )))
+    }
+
+    /// State that executions were seen to leave behind.
+    pub fn left_behind(&self, campaign: &CampaignId) -> Result<Vec<LeftBehind>, StoreError> {
+        let key = self.key(campaign)?;
+        let sql = "SELECT record FROM left_behind WHERE campaign = ? ORDER BY id";
+        let texts = self.texts(sql, key)?;
+        let read = |text: &String| self.readable(codec::read_left_behind(text));
+        texts.iter().map(read).collect()
     }
 
     /// The bugs that a campaign found, in its order; none before it ended.

@@ -17,7 +17,7 @@ const BUSY: Duration = Duration::from_secs(10);
 
 /// Each brings a file from the version of its place to the next; never changed
 /// once released.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     "
 CREATE TABLE campaign (
     id            INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -73,6 +73,16 @@ CREATE INDEX finding_by_id ON finding (id);
 -- ended before this was kept, it is taken to be so.
 ALTER TABLE campaign ADD COLUMN told INTEGER NOT NULL DEFAULT 0;
 UPDATE campaign SET told = 1 WHERE certificate IS NOT NULL;
+",
+    "
+-- State that executions were seen to leave behind, so that a resumed campaign
+-- knows of it.
+CREATE TABLE left_behind (
+    id       INTEGER PRIMARY KEY,
+    campaign INTEGER NOT NULL REFERENCES campaign ON DELETE CASCADE,
+    record   TEXT NOT NULL                    -- JSON
+) STRICT;
+CREATE INDEX left_behind_by_campaign ON left_behind (campaign);
 ",
 ];
 

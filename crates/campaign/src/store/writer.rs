@@ -144,6 +144,10 @@ enum Row {
         identity: String,
         masked: String,
     },
+    LeftBehind {
+        campaign: Key,
+        record: String,
+    },
     Finding {
         campaign: Key,
         place: usize,
@@ -234,6 +238,12 @@ impl Writer {
             Event::Audited {
                 number, observed, ..
             } => book.execution("faults", number as u64, &observed),
+            Event::StateLeft(left) => book.rows.push(Row::LeftBehind {
+                campaign,
+                record: codec::write_left_behind(&left),
+            }),
+            // No part of what the search asks for, and not to be reused.
+            Event::Checked { .. } | Event::FailedInParallel(_) => {}
             // Everything else tells it too; recorders leave it out.
             Event::Learned(_) => {}
             Event::Ended {
@@ -370,6 +380,10 @@ fn write_row(connection: &Connection, row: &Row) -> rusqlite::Result<usize> {
             masked,
         } => prepared("UPDATE campaign SET identity = ?, masked = ? WHERE id = ?")?
             .execute(params![identity, masked, campaign]),
+        Row::LeftBehind { campaign, record } => {
+            prepared("INSERT INTO left_behind (campaign, record) VALUES (?, ?)")?
+                .execute(params![campaign, record])
+        }
         Row::Finding {
             campaign,
             place,

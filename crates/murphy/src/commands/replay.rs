@@ -25,27 +25,28 @@ pub(crate) fn run(args: &ReplayArgs, context: &Context) -> Result<u8, Error> {
     if !args.trust {
         own.check(&replay)?;
     }
-    let faultload = replay.faultload()?;
-    let (replayed, stopped) = runtime::block_on(play(replay, &faultload, args, context))??;
+    let (replayed, stopped) = runtime::block_on(play(replay, args, context))??;
     output::write(|out| replayed.write(out))?;
     Ok(stopped.with_result(match replayed.word() {
         Word::Failed { .. } => exit::FINDINGS,
         Word::Fixed => exit::OK,
-        Word::NotReached { .. } => exit::NOTHING_INJECTED,
+        Word::NotReached { .. } | Word::NotAlone => exit::NOTHING_INJECTED,
     }))
 }
 
 async fn play(
     replay: Replay,
-    faultload: &Faultload,
     args: &ReplayArgs,
     context: &Context,
 ) -> Result<(Replayed, Stopped), Error> {
-    let modes: Vec<String> = faultload.iter().map(|(_, mode)| mode.to_string()).collect();
+    let (prefix, faultload) = replay.executions()?;
+    let faults = prefix.iter().chain([&faultload]).flat_map(Faultload::iter);
+    let modes: Vec<String> = faults.map(|(_, mode)| mode.to_string()).collect();
     let config = args.config.as_deref();
     let system = Reopened::of_replay(&replay, modes.join(","), config, context).await?;
-    let done = system.run(faultload).await;
+    let done = system.run_after(&prefix, &faultload).await;
     let stopped = runtime::stop(system.stop(), false).await;
-    let (observed, held) = done?;
-    Ok((Replayed::new(replay, observed, &held)?, stopped))
+    let (before, observed, held) = done?;
+    let replayed = Replayed::new(replay, observed, &held)?.after(&before);
+    Ok((replayed, stopped))
 }

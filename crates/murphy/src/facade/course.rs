@@ -84,13 +84,14 @@ impl Campaign {
     pub async fn replay(self, what: &str) -> Result<Replayed, Error> {
         let settings = self.settings()?;
         let replay = self.find_replay(what)?;
-        let (faultload, identity) = (replay.faultload()?, replay.identity()?);
+        let (executions, identity) = (replay.executions()?, replay.identity()?);
         let state = State::open(self.store.as_deref())?;
         let (world, _) = self.bring_up(&state, 1).await?;
-        let played = play(&world, identity, settings.oracles, &faultload).await;
+        let played = play(&world, identity, settings.oracles, &executions).await;
         let stopped = world.stop().await;
-        let (observed, held) = played?;
-        Ok(Replayed::new(replay, observed, &held)?.leaving(stopped.err()))
+        let (before, observed, held) = played?;
+        let replayed = Replayed::new(replay, observed, &held)?.after(&before);
+        Ok(replayed.leaving(stopped.err()))
     }
 
     fn find_replay(&self, what: &str) -> Result<Replay, Error> {
@@ -128,6 +129,7 @@ impl Campaign {
         let identity = &outcome.chosen.identity;
         let save = |finding| {
             let replay = Replay::new(finding, &self.name, identity, &System::Program);
+            let replay = replay.after(outcome.prefixes.get(&finding.id));
             let saved = replay.save(store);
             saved.map_err(|error| Error::Directory(store.clone(), error))
         };
@@ -212,13 +214,13 @@ impl Campaign {
     }
 }
 
-/// One run without faults, one with them.
+/// One run without faults, those that come first, and the one that is judged.
 async fn play(
     world: &LiveWorld,
     identity: Identity,
     oracles: murphy_oracle::Settings,
-    faultload: &Faultload,
-) -> Result<(Observed, Vec<Held>), Error> {
+    (prefix, faultload): &(Vec<Faultload>, Faultload),
+) -> Result<(Vec<Observed>, Observed, Vec<Held>), Error> {
     let ground = Ground::find(world, identity, oracles).await;
     let ground = ground.map_err(Error::Broken)?.map_err(|unfit| {
         Error::Refused(Refused::Fails {
@@ -226,7 +228,7 @@ async fn play(
             output: unfit.output,
         })
     })?;
-    let played = ground.run(world, faultload).await;
+    let played = ground.run_after(world, prefix, faultload).await;
     played.map_err(Error::Broken)
 }
 

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use murphy_campaign::codec;
+use murphy_campaign::{STATE_LEFT_BEHIND, codec};
 use murphy_model::{Faultload, Finding, Identity, SyntaxError};
 use murphy_oracle::{Oracle, UnknownOracle};
 use serde::{Deserialize, Serialize};
@@ -33,6 +33,11 @@ pub struct Replay {
     pub summary: String,
     /// What must fail, fault by fault.
     pub faultload: Vec<String>,
+    /// For state left behind: the executions that are run first, in order,
+    /// each fault by fault; the scenario is then run without faults. Empty
+    /// where it cannot be replayed alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Vec<Vec<String>>>,
     /// How calls are told apart.
     identity: serde_json::Value,
     /// The system it is in.
@@ -74,6 +79,7 @@ impl Replay {
     /// A finding of a scenario in this system.
     pub fn new(finding: &Finding, scenario: &str, identity: &Identity, system: &System) -> Self {
         let identity = codec::write_identity(identity);
+        let is_state = finding.oracle == STATE_LEFT_BEHIND;
         Replay {
             murphy: env!("CARGO_PKG_VERSION").to_owned(),
             id: finding.id.clone(),
@@ -81,10 +87,20 @@ impl Replay {
             oracle: finding.oracle.to_owned(),
             summary: finding.summary.clone(),
             faultload: finding.faultload.faults().map(|f| f.to_string()).collect(),
+            after: is_state.then(Vec::new),
             identity: serde_json::from_str(&identity).expect("written just now"),
             system: system.clone(),
             path: None,
         }
+    }
+
+    /// The same, to be seen after these executions.
+    pub fn after(mut self, prefix: Option<&Vec<Faultload>>) -> Self {
+        let faults = |one: &Faultload| one.faults().map(|f| f.to_string()).collect();
+        if let Some(prefix) = prefix {
+            self.after = Some(prefix.iter().map(faults).collect());
+        }
+        self
     }
 
     /// Writes the file; where it is.
@@ -127,7 +143,30 @@ impl Replay {
 
     /// What must fail.
     pub fn faultload(&self) -> Result<Faultload, ReplayError> {
-        let faults: Result<Vec<_>, _> = self.faultload.iter().map(|text| text.parse()).collect();
+        self.read_faults(&self.faultload)
+    }
+
+    /// The executions that come first, and what fails in the one that is
+    /// judged.
+    pub fn executions(&self) -> Result<(Vec<Faultload>, Faultload), ReplayError> {
+        let Some(after) = &self.after else {
+            return Ok((Vec::new(), self.faultload()?));
+        };
+        let prefix = after.iter().map(|faults| self.read_faults(faults));
+        Ok((prefix.collect::<Result<_, _>>()?, Faultload::none()))
+    }
+
+    /// Whether nothing is known that would bring it about again: no faults,
+    /// and no executions that come first.
+    pub(super) fn is_lost(&self) -> bool {
+        match &self.after {
+            Some(after) => after.is_empty(),
+            None => self.faultload.is_empty(),
+        }
+    }
+
+    fn read_faults(&self, faults: &[String]) -> Result<Faultload, ReplayError> {
+        let faults: Result<Vec<_>, _> = faults.iter().map(|text| text.parse()).collect();
         let faults = faults.map_err(|error: SyntaxError| self.damaged(error.to_string()))?;
         Faultload::new(faults).map_err(|conflict| self.damaged(conflict.to_string()))
     }
@@ -140,6 +179,9 @@ impl Replay {
 
     /// The oracle that spoke.
     pub(super) fn oracle(&self) -> Result<Oracle, ReplayError> {
+        if self.oracle == STATE_LEFT_BEHIND {
+            return Ok(Oracle::Scenario);
+        }
         let oracle = self.oracle.parse();
         oracle.map_err(|error: UnknownOracle| self.damaged(error.to_string()))
     }
@@ -221,6 +263,7 @@ mod tests {
             oracle: String::new(),
             summary: String::new(),
             faultload: Vec::new(),
+            after: None,
             identity: serde_json::Value::Null,
             system: System::Program,
             path: None,

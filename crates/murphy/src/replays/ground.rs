@@ -54,6 +54,21 @@ impl Ground {
         })
     }
 
+    /// The same after other executions, of which is told what was seen.
+    pub async fn run_after(
+        &self,
+        world: &impl World,
+        prefix: &[Faultload],
+        faultload: &Faultload,
+    ) -> Result<(Vec<Observed>, Observed, Vec<Held>), BrokenWorld> {
+        let mut before = Vec::new();
+        for faultload in prefix {
+            before.push(redacted(world.run(0, faultload, &self.identity).await?));
+        }
+        let (observed, held) = self.run(world, faultload).await?;
+        Ok((before, observed, held))
+    }
+
     /// Runs the scenario once under these faults; what was seen, and what is
     /// held against it.
     pub async fn run(

@@ -35,14 +35,24 @@ pub enum Word {
         /// Those that did not.
         missing: Vec<String>,
     },
+    /// It showed after other executions, and nothing is known that brings it
+    /// about alone.
+    NotAlone,
 }
 
 impl Replayed {
     /// What became of it, by what was seen and what is held against that.
     #[doc(hidden)]
     pub fn new(replay: Replay, observed: Observed, held: &[Held]) -> Result<Self, ReplayError> {
-        let word = match complaint(replay.oracle()?, held) {
+        let found_by = match replay.after {
+            // Whichever complains of a run without faults found the same.
+            Some(_) => held.iter().find(|one| one.severity == Severity::Fail),
+            None => None,
+        };
+        let found_by = found_by.map_or_else(|| replay.oracle(), |one| Ok(one.oracle))?;
+        let word = match complaint(found_by, held) {
             Some(complaint) => Word::Failed { complaint },
+            None if replay.is_lost() => Word::NotAlone,
             None => without_complaint(&observed),
         };
         Ok(Replayed {
@@ -51,6 +61,21 @@ impl Replayed {
             observed,
             left: None,
         })
+    }
+
+    /// The same after these executions: unless all their faults were injected,
+    /// nothing can be said.
+    #[doc(hidden)]
+    pub fn after(mut self, before: &[Observed]) -> Self {
+        let missed = before.iter().filter_map(|it| match without_complaint(it) {
+            Word::NotReached { missing } => Some(missing),
+            _ => None,
+        });
+        let missing: Vec<String> = missed.flatten().collect();
+        if self.word == Word::Fixed && !missing.is_empty() {
+            self.word = Word::NotReached { missing };
+        }
+        self
     }
 
     /// The same, and what went wrong when all was over.
@@ -97,6 +122,14 @@ impl Replayed {
                 let lines: Vec<String> = complaint.lines().map(terminal::visible).collect();
                 writeln!(out, "{id} FAILED: {}", lines.join("\n"))?;
             }
+            Word::Fixed if self.replay.after.is_some() => writeln!(
+                out,
+                "{id} FIXED: all faults were injected, and `{scenario}` passed without faults afterwards"
+            )?,
+            Word::NotAlone => writeln!(
+                out,
+                "{id} cannot be replayed alone: it showed after other executions, and `{scenario}` passes now\n  run the campaign again to see whether it is gone"
+            )?,
             Word::Fixed => writeln!(
                 out,
                 "{id} FIXED: all its faults struck, and `{scenario}` is content"
@@ -108,7 +141,11 @@ impl Replayed {
                 }
             }
         }
-        for fault in &self.replay.faultload {
+        for faults in self.replay.after.iter().flatten() {
+            writeln!(out, "  after {}", faults.join(", "))?;
+        }
+        let is_state = self.replay.after.is_some();
+        for fault in self.replay.faultload.iter().filter(|_| !is_state) {
             writeln!(out, "  with {fault}")?;
         }
         terminal::write_calls(self.trace(), out)?;
@@ -181,6 +218,47 @@ mod tests {
             severity,
             complaint: "no".to_owned(),
         }
+    }
+
+    fn replay(faultload: &[&str], after: Option<&[&str]>) -> Replay {
+        let identity = murphy_campaign::codec::write_identity(&Default::default());
+        let identity: serde_json::Value = serde_json::from_str(&identity).unwrap();
+        let replay = serde_json::json!({
+            "murphy": "", "id": "M-1", "scenario": "buys", "oracle": "scenario", "summary": "",
+            "faultload": faultload, "identity": identity, "system": "program",
+            "after": after.map(|after| vec![after]),
+        });
+        serde_json::from_value(replay).unwrap()
+    }
+
+    /// Passed under these faults, of which none found a call.
+    fn passed(faults: &str) -> Observed {
+        let execution = murphy_model::Execution {
+            faultload: faults.parse().unwrap(),
+            trace: Trace::default(),
+            verdict: Verdict::Passed,
+        };
+        Observed::bare(execution, std::time::Duration::ZERO)
+    }
+
+    #[test]
+    fn an_empty_faultload_is_never_fixed() {
+        let fault = "a GET / > b GET / = 503";
+        let word = |replay: Replay, before: &[Observed]| {
+            let replayed = Replayed::new(replay, passed("none"), &[]).unwrap();
+            replayed.after(before).word
+        };
+        assert_eq!(word(replay(&[], None), &[]), Word::NotAlone);
+        let mut lost = replay(&[fault], None);
+        lost.after = Some(Vec::new());
+        assert_eq!(word(lost, &[]), Word::NotAlone);
+        let known = || replay(&[fault], Some(&[fault]));
+        let missing = vec![fault.to_owned()];
+        assert_eq!(
+            word(known(), &[passed(fault)]),
+            Word::NotReached { missing }
+        );
+        assert_eq!(word(known(), &[]), Word::Fixed);
     }
 
     #[test]

@@ -172,6 +172,8 @@ impl Done {
         let fields = result.as_object_mut().expect("one object");
         fields.remove("timing").expect("a field");
         fields.remove("speculative").expect("a field");
+        // How often a campaign was interrupted shows in it.
+        fields.remove("besides").expect("a field");
         result
     }
 

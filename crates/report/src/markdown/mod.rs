@@ -152,6 +152,9 @@ fn coverage(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         let agreed = format!("{} of {}", grouped(audit.agreed), grouped(audit.sampled));
         rows.push(("skipped ones that went as predicted when run", agreed));
     }
+    if let Some(apart) = wording::apart(&summary.apart) {
+        rows.push(("besides the executions", apart));
+    }
     if let Some(why) = &summary.solo {
         rows.push(("one execution at a time", text(why)));
     }

@@ -63,6 +63,9 @@ fn explored(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             "  {CAREFUL}in {executions} a planned fault never struck{CAREFUL:#}"
         )?;
     }
+    if let Some(apart) = wording::apart(&summary.apart) {
+        writeln!(out, "  {QUIET}besides: {apart}{QUIET:#}")?;
+    }
     if certificate.speculative > 0 {
         let executions = counted(certificate.speculative, "execution");
         writeln!(
