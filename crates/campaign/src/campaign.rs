@@ -177,6 +177,12 @@ struct Run<'r, W> {
 /// Each time something more is left out; more often than that nobody waits.
 const MOST_RESTARTS: usize = 8;
 
+/// How many cases with faults at one of several equal calls are repeated, and
+/// how often: where either of two is met with the same chance, one is missed
+/// once in sixteen times by a case and its twin together once in 256.
+const MOST_TWINS: usize = 16;
+const TWIN_REPEATS: usize = 4;
+
 /// How often an execution is repeated to see what varies.
 const REPEATS: usize = 3;
 
@@ -317,7 +323,11 @@ impl<'r, W: World> Run<'r, W> {
                         if let Err(broken) = checked {
                             self.broken.get_or_insert(broken);
                         }
-                        return self.audited(*certificate, &identity, until).await;
+                        let certificate = self.audited(*certificate, &identity, &until).await;
+                        if let Err(broken) = self.repeat_twins(&identity, &until).await {
+                            self.broken.get_or_insert(broken);
+                        }
+                        return certificate;
                     }
                     Step::Wait => {
                         free.push(worker);
@@ -505,7 +515,7 @@ impl<'r, W: World> Run<'r, W> {
         &mut self,
         mut certificate: Certificate,
         identity: &Arc<Identity>,
-        until: Until<'_>,
+        until: &Until<'_>,
     ) -> Certificate {
         let most = self.settings.audit.filter(|_| self.broken.is_none());
         let (Some(most), Searcher::Tree(tree)) = (most, &self.searcher) else {
@@ -553,6 +563,39 @@ impl<'r, W: World> Run<'r, W> {
             certificate.audit = Some(result);
         }
         certificate
+    }
+
+    /// Repeats cases whose faults may have been injected into another of
+    /// several equal calls, so that each of them is met, if luck allows it.
+    async fn repeat_twins(
+        &mut self,
+        identity: &Arc<Identity>,
+        until: &Until<'_>,
+    ) -> Result<(), BrokenWorld> {
+        if self.broken.is_some() {
+            return Ok(());
+        }
+        for faultload in self.judged().judge.aimed_at_twins(MOST_TWINS) {
+            for _ in 0..TWIN_REPEATS {
+                if until.is_over() {
+                    return Ok(());
+                }
+                let observed = self.world.run(0, &faultload, identity).await?;
+                let observed = Arc::new(redacted(observed));
+                self.checks.apart.repeated += 1;
+                self.sink.note(&Event::Repeated {
+                    number: self.checks.apart.repeated,
+                    observed: observed.clone(),
+                });
+                if observed.execution.verdict.is_failure() {
+                    let judge = &mut self.judged().judge;
+                    let number = judge.next_number();
+                    judge.judge(number, observed);
+                    break;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn outcome(self, mut certificate: Certificate, took: Duration) -> Outcome {

@@ -8,13 +8,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use murphy_model::{Call, Certificate, Detail, Flag, Incomplete, Link, Observed, Point};
+use murphy_model::{
+    Call, Certificate, Detail, Faultload, Flag, Incomplete, Link, Observed, Point, Target,
+};
 
 use crate::world::World;
 
 /// What makes a call doubtful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Doubt {
+    Twin,
     Guessed,
     Orphan,
     Unfinished,
@@ -34,6 +37,12 @@ impl Doubts {
     pub(crate) fn take(&mut self, number: usize, observed: &Observed) {
         let calls = observed.execution.trace.calls();
         let is_held_up = calls.iter().any(|call| is_open(call) && is_struck(call));
+        for id in observed.execution.trace.ids() {
+            if observed.execution.trace.has_twin(id) {
+                let at = first_of_all(&observed.execution.trace.call(id).point);
+                self.note(Doubt::Twin, at, number);
+            }
+        }
         for (call, detail) in calls.iter().zip(&observed.details) {
             let callee = &*call.point.frame().destination;
             if !self.called.contains(callee) {
@@ -45,24 +54,44 @@ impl Doubts {
                 .into_iter()
                 .chain(unfinished.then_some(Doubt::Unfinished))
             {
-                let first = self.calls.entry((doubt, call.point.clone()));
-                let first = first.or_insert(number);
-                *first = number.min(*first);
+                self.note(doubt, call.point.clone(), number);
             }
         }
+    }
+
+    fn note(&mut self, doubt: Doubt, at: Point, number: usize) {
+        let first = self.calls.entry((doubt, at)).or_insert(number);
+        *first = number.min(*first);
+    }
+
+    /// Whether a fault is aimed at one of several equal calls that were made
+    /// at the same time.
+    pub(crate) fn is_aimed_at_twin(&self, faultload: &Faultload) -> bool {
+        faultload.iter().any(|(target, _)| match target {
+            Target::Call(point) => {
+                let twin = (Doubt::Twin, first_of_all(point));
+                self.calls.contains_key(&twin)
+            }
+            Target::Every(_) | Target::Matching(_) => false,
+        })
     }
 
     /// Notes in the certificate what is doubtful, and what the world saw that
     /// no execution shows.
     pub(crate) fn note_in(self, certificate: &mut Certificate, world: &impl World) {
         let is_orphan = |(doubt, _): &(Doubt, Point)| *doubt == Doubt::Orphan;
+        let is_twin = |(doubt, _): &(Doubt, Point)| *doubt == Doubt::Twin;
         if self.calls.keys().any(is_orphan) {
             certificate.incomplete.get_or_insert(Incomplete::Orphans);
+        }
+        if self.calls.keys().any(is_twin) {
+            certificate.incomplete.get_or_insert(Incomplete::Twins);
         }
         let flags = self
             .calls
             .into_iter()
             .map(|((doubt, at), execution)| match doubt {
+                Doubt::Twin => Flag::Twins { at, execution },
                 Doubt::Guessed => Flag::Guessed { at, execution },
                 Doubt::Orphan => Flag::Orphan { at, execution },
                 Doubt::Unfinished => Flag::Unfinished { at, execution },
@@ -108,6 +137,11 @@ fn doubt_of(call: &Call, detail: &Detail, observed: &Observed) -> Option<Doubt> 
         Link::Inferred if call.parent.is_none() && is_late => Some(Doubt::Orphan),
         Link::Certain | Link::Spans | Link::Inferred => None,
     }
+}
+
+/// The first of the attempts that a call is one of.
+fn first_of_all(point: &Point) -> Point {
+    point.attempt(1)
 }
 
 fn is_open(call: &Call) -> bool {

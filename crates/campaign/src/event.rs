@@ -90,6 +90,14 @@ pub enum Event {
     StateLeft(Arc<LeftBehind>),
     /// An execution failed in parallel with others and passed alone.
     FailedInParallel(Flag),
+    /// An execution was repeated, because it is luck into which of several
+    /// equal calls its faults are injected.
+    Repeated {
+        /// From 1.
+        number: usize,
+        /// What was seen.
+        observed: Arc<Observed>,
+    },
     /// All is done.
     Ended {
         /// What was covered.

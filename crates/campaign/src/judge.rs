@@ -97,6 +97,25 @@ impl Judge {
         });
     }
 
+    /// The smallest faultloads, at most so many, that passed and aim at one of
+    /// several equal calls made at the same time: it was luck into which of
+    /// them the fault was injected.
+    pub(crate) fn aimed_at_twins(&self, most: usize) -> Vec<Faultload> {
+        let passed = self.cases.iter().filter(|case| !case.verdict.is_failure());
+        let mut aimed: Vec<&Faultload> = passed
+            .map(|case| &case.faultload)
+            .filter(|faultload| self.doubts.is_aimed_at_twin(faultload))
+            .collect();
+        aimed.sort_by_key(|faultload| faultload.len());
+        aimed.into_iter().take(most).cloned().collect()
+    }
+
+    /// The number of an execution that comes after all others.
+    pub(crate) fn next_number(&self) -> usize {
+        let numbers = self.cases.iter().map(|case| case.number);
+        numbers.max().unwrap_or(0) + 1
+    }
+
     /// How many executions failed up to now, and how many bugs that is.
     pub(crate) fn failed(&self) -> (usize, usize) {
         (self.findings.failed_executions(), self.findings.bugs())

@@ -97,6 +97,9 @@ pub enum Incomplete {
     /// Calls arrived when their execution was over, so it is not known what
     /// all came of it.
     Late,
+    /// Equal calls were made at the same time, so it is luck which of them a
+    /// fault is injected into.
+    Twins,
     /// Calls arrived without trace context, so it is not known which execution
     /// made them.
     Unattributed,
@@ -146,6 +149,14 @@ pub enum Flag {
     /// cannot be aimed at one of them alone.
     Ambiguous {
         /// The point.
+        at: Point,
+        /// An execution that showed it.
+        execution: usize,
+    },
+    /// Equal calls were made at the same time: which of them is the first is
+    /// luck.
+    Twins {
+        /// One of them.
         at: Point,
         /// An execution that showed it.
         execution: usize,
@@ -265,6 +276,7 @@ impl Flag {
                 ("body-varies", at_call(at), vec![*first, *second])
             }
             Flag::Ambiguous { at, execution } => ("ambiguous", at_call(at), vec![*execution]),
+            Flag::Twins { at, execution } => ("twins", at_call(at), vec![*execution]),
             Flag::Guessed { at, execution } => ("guessed", at_call(at), vec![*execution]),
             Flag::Orphan { at, execution } => ("orphan", at_call(at), vec![*execution]),
             Flag::Unfinished { at, execution } => ("unfinished", at_call(at), vec![*execution]),

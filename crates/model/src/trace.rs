@@ -138,6 +138,17 @@ impl Trace {
         a != b && !self.finished_before(a, b) && !self.finished_before(b, a)
     }
 
+    /// Whether another call of the same caller, equal in all that identifies
+    /// it but its count, was under way at the same time: which of them is the
+    /// first is luck.
+    pub fn has_twin(&self, id: CallId) -> bool {
+        let call = self.call(id);
+        let is_twin = |other: &CallId| {
+            self.overlap(id, *other) && self.call(*other).point.same_call(&call.point)
+        };
+        call.parent.is_some() && self.children(call.parent).any(|other| is_twin(&other))
+    }
+
     /// Whether `a` was answered before `b` arrived, so that `a`'s answer may
     /// have had a part in `b` being made.
     pub fn finished_before(&self, a: CallId, b: CallId) -> bool {

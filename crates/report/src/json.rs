@@ -140,6 +140,7 @@ fn incomplete_name(incomplete: &Incomplete) -> &'static str {
         Incomplete::Published => "published-procedure",
         Incomplete::Orphans => "orphans",
         Incomplete::Late => "late",
+        Incomplete::Twins => "twins",
         Incomplete::Unattributed => "unattributed",
         Incomplete::Uncalled => "uncalled",
         Incomplete::FirstRun => "first-run",

@@ -154,6 +154,9 @@ fn why_not(incomplete: &Incomplete) -> String {
         Incomplete::Late => {
             "calls arrived when their execution was over, so it is not known what all came of it; wait longer with `grace`".to_owned()
         }
+        Incomplete::Twins => {
+            "equal calls were made at the same time, so it is luck which of them a fault is injected into; cases with such faults were repeated, but one may be missing. Let the calls differ, in a query parameter or a header that `[identity]` knows, or make them one after the other".to_owned()
+        }
         Incomplete::Unattributed => {
             "calls arrived without trace context, so it is not known which execution made them, and they were not tested; let services hand on context, set `[context] solo = \"on\"`, or list their paths in `[inject] spare` if they are not the test's".to_owned()
         }
@@ -239,6 +242,10 @@ pub(crate) fn flag(flag: &Flag, labels: &Labels) -> String {
         ),
         Flag::Ambiguous { at, execution } => format!(
             "`{}` stood for several calls of execution {execution}; a fault cannot be aimed at one of them",
+            labels.point(at)
+        ),
+        Flag::Twins { at, execution } => format!(
+            "`{}` was made several times at once in execution {execution}; which of them a fault is injected into is luck",
             labels.point(at)
         ),
         Flag::Guessed { at, execution } => format!(

@@ -236,6 +236,7 @@ impl IncompleteForm {
             Incomplete::Published => ("published-procedure", None),
             Incomplete::Orphans => ("orphans", None),
             Incomplete::Late => ("late", None),
+            Incomplete::Twins => ("twins", None),
             Incomplete::Unattributed => ("unattributed", None),
             Incomplete::Uncalled => ("uncalled", None),
             Incomplete::FirstRun => ("first-run", None),

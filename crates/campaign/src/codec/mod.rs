@@ -179,6 +179,10 @@ enum EventForm<'e> {
     },
     StateLeft(LeftForm),
     FailedInParallel(FlagForm),
+    Repeated {
+        number: usize,
+        observed: ObservedForm,
+    },
     Ended {
         certificate: CertificateForm<'e>,
         findings: Vec<FindingForm>,
@@ -260,6 +264,10 @@ impl<'e> EventForm<'e> {
             },
             Event::StateLeft(left) => EventForm::StateLeft(LeftForm::new(left)),
             Event::FailedInParallel(flag) => EventForm::FailedInParallel(flag.form()),
+            Event::Repeated { number, observed } => EventForm::Repeated {
+                number: *number,
+                observed: ObservedForm::new(observed, &mut Spelled),
+            },
             Event::Ended {
                 certificate,
                 findings,

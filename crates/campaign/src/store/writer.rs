@@ -243,7 +243,7 @@ impl Writer {
                 record: codec::write_left_behind(&left),
             }),
             // No part of what the search asks for, and not to be reused.
-            Event::Checked { .. } | Event::FailedInParallel(_) => {}
+            Event::Checked { .. } | Event::FailedInParallel(_) | Event::Repeated { .. } => {}
             // Everything else tells it too; recorders leave it out.
             Event::Learned(_) => {}
             Event::Ended {
