@@ -223,4 +223,7 @@ pub struct Expectations {
     /// With any fault injected these statuses are right too: a failure that
     /// is shown honestly.
     pub status_under_fault: Vec<String>,
+    /// With any fault injected such an answer is right too: one that does
+    /// without what failed. Only status, headers and body count in it.
+    pub answers_under_fault: Vec<Expectations>,
 }

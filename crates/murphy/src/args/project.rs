@@ -25,6 +25,7 @@ pub(crate) struct ProjectArgs {
 const RUN_EXAMPLES: &str = "\
 Examples:
   murphy run                              all scenarios of murphy.toml
+  murphy run checkout                     only the scenario `checkout`
   murphy run -- pytest -q tests           any test, with the services of murphy.toml
   murphy run --jobs 8 --max-faults 2 --report junit=murphy.xml
   murphy run --resume                     go on after a crash, Ctrl-C or --max-time
@@ -33,6 +34,10 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = RUN_EXAMPLES)]
 pub(crate) struct RunArgs {
+    /// Only this scenario of the file, as `--scenario NAME`; may be repeated.
+    #[arg(value_name = "NAME", conflicts_with = "command")]
+    pub(crate) names: Vec<String>,
+
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
 
@@ -53,6 +58,15 @@ pub(crate) struct RunArgs {
     /// The findings that may stay [default: murphy-baseline.toml beside murphy.toml].
     #[arg(long, value_name = "PATH", help_heading = super::OUTPUT)]
     pub(crate) baseline: Option<PathBuf>,
+}
+
+impl RunArgs {
+    /// The project, with the scenarios that were named either way.
+    pub(crate) fn named_project(&self) -> ProjectArgs {
+        let mut project = self.project.clone();
+        project.scenario.extend(self.names.iter().cloned());
+        project
+    }
 }
 
 /// What changes nothing where calls are only listed.

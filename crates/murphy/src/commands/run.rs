@@ -30,7 +30,7 @@ struct Run<'r> {
 }
 
 pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8, Error> {
-    let project = Project::open(&args.project, context)?;
+    let project = Project::open(&args.named_project(), context)?;
     let run = Run {
         args,
         context,

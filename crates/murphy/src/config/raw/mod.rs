@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 pub(crate) use values::{
-    At, Count, Json, ModeText, Named, Number, OneOrMany, Port, Status, Step, Text,
+    At, Count, Json, ModeText, Named, Number, OneOrMany, Port, Status, Step, Text, UnderFault,
 };
 
 /// One text or several.
@@ -161,8 +161,22 @@ pub(crate) struct Expect {
     pub(crate) contains: Option<Words>,
     /// How long the answer may take.
     pub(crate) within: Option<Text>,
-    /// Statuses that are right too while a fault is injected: failures that are shown honestly.
-    pub(crate) under_fault: Option<At<OneOrMany<Status>>>,
+    /// What is right too while a fault is injected: statuses of failures that are shown honestly, or answers that do without what failed, such as `{ status = 200, contains = "unavailable" }`.
+    pub(crate) under_fault: Option<At<OneOrMany<UnderFault<ExpectedAnswer>>>>,
+}
+
+/// An answer that is right while a fault is injected; by default its status is 2xx, or OK for gRPC.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct ExpectedAnswer {
+    /// The statuses that are right.
+    pub(crate) status: Option<At<OneOrMany<Status>>>,
+    /// Headers that must be there with this value.
+    pub(crate) headers: Option<At<Named<Text>>>,
+    /// Values in the JSON body, by path such as `items.0.name`; `"*"` stands for anything.
+    pub(crate) json: Option<Named<At<Json>>>,
+    /// Texts that the body must contain.
+    pub(crate) contains: Option<Words>,
 }
 
 /// What is done around executions, without faults: commands or requests.

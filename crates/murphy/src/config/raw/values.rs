@@ -115,6 +115,8 @@ impl<const MIN: u64, const MAX: u64> JsonSchema for Whole<MIN, MAX> {
 pub(crate) trait Item: for<'de> Deserialize<'de> + JsonSchema {
     /// What is expected of it, alone or in a list.
     const EXPECTED: &'static str;
+    /// Whether it may be a table.
+    const MAY_BE_TABLE: bool = false;
 }
 
 impl Item for String {
@@ -176,6 +178,13 @@ impl<'de, T: Item> Visitor<'de> for OneOrManyVisitor<T> {
             all.push(item);
         }
         Ok(OneOrMany::Many(all))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<Self::Value, A::Error> {
+        match T::MAY_BE_TABLE {
+            true => T::deserialize(MapAccessDeserializer::new(entries)).map(OneOrMany::One),
+            false => Err(de::Error::invalid_type(de::Unexpected::Map, &self)),
+        }
     }
 }
 
@@ -291,6 +300,65 @@ impl JsonSchema for Status {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": ["integer", "string"] })
+    }
+}
+
+/// What is right under a fault: a status, or an answer as a table.
+#[derive(Debug)]
+pub(crate) enum UnderFault<T> {
+    /// A failure that is shown honestly.
+    Status(Status),
+    /// An answer that does without what failed.
+    Answer(Box<T>),
+}
+
+impl<T: for<'de> Deserialize<'de> + JsonSchema> Item for UnderFault<T> {
+    const EXPECTED: &'static str = "a status such as 503, an answer such as { status = 200, contains = \"unavailable\" }, or a list of them";
+    const MAY_BE_TABLE: bool = true;
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for UnderFault<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(UnderFaultVisitor(PhantomData))
+    }
+}
+
+struct UnderFaultVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for UnderFaultVisitor<T> {
+    type Value = UnderFault<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a status such as 503, or an answer such as { status = 200 }")
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Self::Value, E> {
+        StatusVisitor.visit_i64(number).map(UnderFault::Status)
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<Self::Value, E> {
+        StatusVisitor.visit_str(name).map(UnderFault::Status)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<Self::Value, A::Error> {
+        let answer = T::deserialize(MapAccessDeserializer::new(entries))?;
+        Ok(UnderFault::Answer(Box::new(answer)))
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for UnderFault<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("UnderFault_{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let status = generator.subschema_for::<Status>();
+        let answer = generator.subschema_for::<T>();
+        json_schema!({ "anyOf": [status, answer] })
     }
 }
 

@@ -8,7 +8,9 @@ use serde_json::Value;
 
 use super::checker::Checker;
 use crate::config::Span;
-use crate::config::raw::{At, Expect, Json, OneOrMany, Request, Status, Text};
+use crate::config::raw::{
+    At, Expect, ExpectedAnswer, Json, OneOrMany, Request, Status, Text, UnderFault,
+};
 
 /// A request that has exactly one of `request` and `grpc`; asked of
 /// `default_service` if it does not say whom.
@@ -134,27 +136,58 @@ fn grpc(checker: &mut Checker<'_>, asked: &Text, json: Option<At<Json>>) -> Opti
 }
 
 fn expectations(checker: &mut Checker<'_>, raw: Expect, protocol: Protocol) -> Expectations {
+    let within = raw.within.and_then(|text| checker.duration(&text));
+    let (statuses_then, answers) = under_fault(raw.under_fault);
+    let usual = ExpectedAnswer {
+        status: raw.status,
+        headers: raw.headers,
+        json: raw.json,
+        contains: raw.contains,
+    };
+    let answers = answers.into_iter();
+    Expectations {
+        within,
+        status_under_fault: statuses(checker, statuses_then, protocol),
+        answers_under_fault: answers.map(|it| answer(checker, it, protocol)).collect(),
+        ..answer(checker, usual, protocol)
+    }
+}
+
+/// What must hold of the answer itself.
+fn answer(checker: &mut Checker<'_>, raw: ExpectedAnswer, protocol: Protocol) -> Expectations {
     let json = raw.json.map(|json| json.0).unwrap_or_default();
     let json = json
         .into_iter()
         .map(|(path, value)| (path.value, value.value.0));
     let contains = raw.contains.map(At::items).unwrap_or_default();
     Expectations {
-        status: statuses(checker, raw.status, protocol),
+        status: statuses(
+            checker,
+            raw.status.map(At::items).unwrap_or_default(),
+            protocol,
+        ),
         headers: texts(checker.headers(raw.headers)),
         json: json.collect(),
         contains: contains.into_iter().map(|text| text.value).collect(),
-        within: raw.within.and_then(|text| checker.duration(&text)),
-        status_under_fault: statuses(checker, raw.under_fault, protocol),
+        ..Expectations::default()
     }
 }
 
-fn statuses(
-    checker: &mut Checker<'_>,
-    raw: Option<At<OneOrMany<Status>>>,
-    protocol: Protocol,
-) -> Vec<String> {
-    let items = raw.map(At::items).unwrap_or_default();
+/// The statuses that are right under a fault, and the answers.
+fn under_fault(
+    raw: Option<At<OneOrMany<UnderFault<ExpectedAnswer>>>>,
+) -> (Vec<At<Status>>, Vec<ExpectedAnswer>) {
+    let (mut statuses, mut answers) = (Vec::new(), Vec::new());
+    for At { value, span } in raw.map(At::items).unwrap_or_default() {
+        match value {
+            UnderFault::Status(value) => statuses.push(At { value, span }),
+            UnderFault::Answer(answer) => answers.push(*answer),
+        }
+    }
+    (statuses, answers)
+}
+
+fn statuses(checker: &mut Checker<'_>, items: Vec<At<Status>>, protocol: Protocol) -> Vec<String> {
     let read = |status| match protocol {
         Protocol::Grpc => grpc_status(checker, status),
         _ => http_status(checker, status),
