@@ -29,7 +29,7 @@ pub mod store;
 mod world;
 
 pub use campaign::{Case, Failed, Memory, Outcome, run};
-pub use directory::make as make_directory;
+pub use directory::{make as make_directory, make_private, write_private};
 pub use event::{Event, Sink, Standing};
 pub use ndjson::Ndjson;
 pub use redacted::redacted;

@@ -14,6 +14,7 @@ use murphy_campaign::live::{
 use murphy_campaign::{BrokenWorld, IdentityChoice, MayLeaveOut, Settings as Campaign};
 use murphy_model::{Identity, PathTemplates, nearest};
 use murphy_proxy::Witness;
+use murphy_report::redact;
 use murphy_search::{Filter, ModeRules, Modes, Options, Order};
 
 use crate::args::{CampaignArgs, OrderArg, ProjectArgs, SearchArgs, StrategyArg};
@@ -285,10 +286,28 @@ fn load(args: &ProjectArgs, context: &Context, directory: &Path) -> Result<Confi
     let variables = |name: &str| context.variable(name);
     let config = Config::load(args.config.as_deref(), directory, &variables);
     let config = config.map_err(Error::Config)?;
+    hide_secrets_of(&config);
     Ok(match args.command.is_empty() {
         true => config,
         false => config.default_for_command(args.command.clone(), directory.to_owned()),
     })
+}
+
+/// What the file hands to services and tests in variables whose names tell of
+/// secrets is not to be printed either.
+fn hide_secrets_of(config: &Config) {
+    let services = config.system.services.iter();
+    let services = services.filter_map(|service| match &service.source {
+        Source::Managed(managed) => Some(&managed.environment),
+        Source::Running { .. } => None,
+    });
+    let tests = config.scenarios.iter();
+    let tests = tests.filter_map(|scenario| match &scenario.kind {
+        ScenarioKind::Command(command) => Some(&command.environment),
+        _ => None,
+    });
+    let variables = services.chain(tests).flatten();
+    redact::hide_values_of(variables.map(|(name, value)| (name.clone(), value.clone())));
 }
 
 fn say_if_one_at_a_time(correlation: &Correlation, scenario: &ScenarioSpec, jobs: u32) {
