@@ -18,6 +18,7 @@ mod observe;
 mod output;
 mod own_project;
 mod past_execution;
+mod patience;
 mod progress;
 mod project;
 mod reopened;

@@ -19,8 +19,8 @@ fn main() -> ExitCode {
     let tests: Vec<(&str, fn())> = vec![
         ("one Ctrl-C finishes what runs and reports", one_ctrl_c),
         ("a second Ctrl-C stops at once", two_ctrl_c),
-        ("SIGTERM is told apart", sigterm),
-        ("SIGHUP stops and cleans up, too", sighup),
+        ("SIGTERM stops at once and is told apart", sigterm),
+        ("SIGHUP stops at once and cleans up, too", sighup),
         ("nobody else may read what is kept", private_store),
         (
             "secrets of the environment are never printed",
@@ -155,7 +155,9 @@ fn sigterm() {
     let project = slow();
     let child = at_work(&project);
     signal(child.id(), "TERM");
-    end(child).exited(143);
+    let done = end(child).exited(143);
+    assert_eq!(done.stdout, "", "there is no time for a report");
+    assert!(done.stderr.contains("stopping at once"), "{}", done.stderr);
     project.check_nothing_is_left();
 }
 
@@ -163,7 +165,9 @@ fn sighup() {
     let project = slow();
     let child = at_work(&project);
     signal(child.id(), "HUP");
-    end(child).exited(129);
+    let done = end(child).exited(129);
+    assert_eq!(done.stdout, "", "nobody reads it");
+    assert!(done.stderr.contains("stopping at once"), "{}", done.stderr);
     project.check_nothing_is_left();
 }
 

@@ -18,7 +18,7 @@ use crate::known::KnownBefore;
 use crate::progress::Progress;
 use crate::project::Project;
 use crate::reporting::{self, Reports, Subject};
-use crate::{exit, observe, output, runtime, written};
+use crate::{exit, observe, output, patience, runtime, written};
 
 /// What the scenarios of a run have in common.
 struct Run<'r> {
@@ -109,6 +109,9 @@ fn several_in_json(project: &Project) -> crate::usage::Usage {
 fn one(run: &Run<'_>, scenario: &ScenarioSpec) -> Result<Done, Error> {
     let (args, project) = (run.args, &run.project);
     let mut campaign = project.campaign(scenario, &args.search, Some(&args.campaign))?;
+    if let Some(note) = patience::note(&campaign, scenario) {
+        output::say(format_args!("note: {note}"));
+    }
     let mut kept = Kept::open(args, project, scenario, &campaign, &own_files(run))?;
     let among_several = project.scenarios.len() > 1;
     let reports = run.reports.of_scenario(&scenario.name, among_several);
