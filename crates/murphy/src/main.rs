@@ -10,6 +10,7 @@ mod asked;
 mod commands;
 mod config;
 mod context;
+mod descriptors;
 mod error;
 mod exit;
 mod kept;

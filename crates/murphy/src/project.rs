@@ -21,9 +21,9 @@ use crate::args::{CampaignArgs, OrderArg, ProjectArgs, SearchArgs, StrategyArg};
 use crate::config::{Config, IdentityRules, Switch};
 use crate::context::Context;
 use crate::error::Error;
-use crate::output;
 use crate::settings::{SearchWords, contradictions, search_words};
 use crate::usage::Usage;
+use crate::{descriptors, output};
 
 /// A user's own system.
 pub(crate) struct Project {
@@ -101,6 +101,8 @@ impl Project {
         }
         let words = search_words(search)?;
         let modes = self.modes(&words);
+        let jobs = self.jobs(search);
+        descriptors::check(jobs, self.config.system.services.len(), false)?;
         let asked = args.map(|args| args.strategy).unwrap_or_default();
         let strategy = asked.named().or(rules.strategy);
         Ok(Campaign {
@@ -109,7 +111,7 @@ impl Project {
             modes: murphy::mode_names(&modes),
             options: self.options(modes, words),
             seed: search.seed.or(rules.seed).unwrap_or(0),
-            jobs: self.jobs(search),
+            jobs,
             max_time: self.max_time(search)?,
             audit: args.and_then(|args| args.audit),
             references: rules.references,

@@ -22,10 +22,12 @@ fn main() -> ExitCode {
         ("SIGTERM stops at once and is told apart", sigterm),
         ("SIGHUP stops at once and cleans up, too", sighup),
         ("nobody else may read what is kept", private_store),
+        ("one file holds the store after a clean exit", one_file),
         (
             "secrets of the environment are never printed",
             hidden_secrets,
         ),
+        ("jobs beyond the open files are refused", jobs_beyond_files),
         (
             "Ctrl-C while all is stopped takes no result away",
             ctrl_c_at_the_end,
@@ -204,6 +206,15 @@ fn private_store() {
     assert_eq!(permissions_below(&project.state())[0].1, 0o700);
 }
 
+fn one_file() {
+    let project = Project::new();
+    project.run(&RUN).exited(1);
+    let entries = fs::read_dir(project.state()).unwrap().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let store: Vec<String> = names.filter(|name| name.starts_with("store.db")).collect();
+    assert_eq!(store, ["store.db"]);
+}
+
 fn hidden_secrets() {
     let project = Project::new();
     let says = "echo connecting to db:$DB_PASSWORD with $FILE_API_KEY; exit 1";
@@ -219,6 +230,23 @@ fn hidden_secrets() {
     let shown = "connecting to db:[redacted] with [redacted]";
     assert!(all.contains(shown), "{all}");
     assert!(!all.contains("correct-horse") && !all.contains("battery-staple"));
+}
+
+fn jobs_beyond_files() {
+    let project = Project::new();
+    let limited = |jobs: &str| {
+        let script = format!("ulimit -n 256; exec \"$0\" run --format json --jobs {jobs}");
+        let mut shell = Command::new("sh");
+        let shell = shell.args(["-c", &script, env!("CARGO_BIN_EXE_murphy")]);
+        Done::of(shell.current_dir(&project.directory).output().unwrap())
+    };
+    let refused = limited("500").exited(2);
+    assert!(refused.stderr.contains("ulimit -n "), "{}", refused.stderr);
+    let (_, fits) = refused.stderr.split_once("use `--jobs ").unwrap();
+    let (fits, _) = fits.split_once('`').unwrap();
+    // What is said to fit does.
+    limited(fits).exited(1);
+    assert!(processes_in(&project.directory).is_empty());
 }
 
 fn ctrl_c_at_the_end() {
