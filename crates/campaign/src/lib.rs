@@ -31,7 +31,7 @@ mod volatile;
 mod world;
 
 pub use campaign::{Apart, Case, Failed, LeftBehind, Memory, Outcome, STATE_LEFT_BEHIND, run};
-pub use directory::make as make_directory;
+pub use directory::{make as make_directory, make_private, write_private};
 pub use doubts::uncalled;
 pub use event::{Event, Sink, Standing};
 pub use ndjson::Ndjson;

@@ -7,6 +7,8 @@
 
 use std::io::{self, Write};
 
+use murphy_report::unseen;
+
 use crate::{Event, Sink, codec};
 
 /// Writes every event as one line of JSON.
@@ -33,7 +35,7 @@ impl<W: Write> Ndjson<W> {
     }
 
     fn write(&mut self, event: &Event) -> io::Result<()> {
-        let mut line = codec::event(event);
+        let mut line = unseen::escaped(&codec::event(event)).into_owned();
         line.push('\n');
         self.out.write_all(line.as_bytes())?;
         self.out.flush()

@@ -1,7 +1,10 @@
-//! What the environment says. The only place that asks it.
+//! What the environment says. The only place that asks it, and that has its
+//! secrets hidden from all that is written.
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
+
+use murphy_report::redact;
 
 /// The surroundings of this process.
 pub(crate) struct Context {
@@ -14,6 +17,7 @@ pub(crate) struct Context {
 impl Context {
     /// From the process environment. Colours are `anstream`'s business.
     pub(crate) fn from_env() -> Self {
+        redact::hide_values_of(texts());
         let someone_looks = std::io::stderr().is_terminal() && std::env::var_os("CI").is_none();
         Context {
             live_progress: someone_looks,
@@ -30,4 +34,12 @@ impl Context {
     pub(crate) fn directory(&self) -> PathBuf {
         std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."))
     }
+}
+
+/// All variables that are texts.
+fn texts() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os().filter_map(|(name, value)| {
+        let (name, value) = (name.into_string(), value.into_string());
+        name.ok().zip(value.ok())
+    })
 }

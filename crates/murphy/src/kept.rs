@@ -15,6 +15,7 @@ use murphy_campaign::store::{
 };
 use murphy_campaign::{Chosen, Memory, Settings as Campaign};
 use murphy_model::{Faultload, Identity};
+use murphy_report::redact;
 
 use crate::args::RunArgs;
 use crate::asked::Asked;
@@ -148,7 +149,7 @@ pub(crate) fn last_result(
 pub(crate) fn none_ended(project: &Project, scenario: &ScenarioSpec) -> Usage {
     let what = match &project.command[..] {
         [] => format!("`{}`", scenario.name),
-        test => format!("`{}`", test.join(" ")),
+        test => format!("`{}`", redact::spoken(test)),
     };
     Usage::new(format!("no campaign on {what} has ended yet"))
 }

@@ -5,12 +5,20 @@
 
 use std::io::{self, Write};
 
+use murphy_report::unseen;
+
 use crate::error::Error;
 
 /// Writes to stdout, with colours only where they belong.
 pub(crate) fn write(text: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
+    let mut written = Vec::new();
+    let text = text(&mut written);
     let mut out = io::BufWriter::new(anstream::stdout().lock());
-    finish(text(&mut out).and_then(|()| out.flush()))
+    let shown = unseen::escaped(&String::from_utf8_lossy(&written)).into_owned();
+    finish(
+        text.and_then(|()| out.write_all(shown.as_bytes()))
+            .and_then(|()| out.flush()),
+    )
 }
 
 fn finish(result: io::Result<()>) -> Result<(), Error> {
@@ -25,5 +33,6 @@ fn finish(result: io::Result<()>) -> Result<(), Error> {
 
 /// Says something on stderr; if nobody listens, that is fine.
 pub(crate) fn say(text: impl std::fmt::Display) {
-    let _ = writeln!(anstream::stderr(), "{text}");
+    let text = text.to_string();
+    let _ = writeln!(anstream::stderr(), "{}", unseen::escaped(&text));
 }

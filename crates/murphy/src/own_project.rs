@@ -9,6 +9,7 @@
 use std::path::{Path, PathBuf};
 
 use murphy::replays::{Replay, System};
+use murphy_report::redact;
 use murphy_report::terminal::visible;
 
 use crate::config::{self, Config, STORE};
@@ -117,7 +118,7 @@ impl Foreign<'_> {
             add("configuration", &config.display().to_string());
         }
         if let Some(command) = self.command {
-            add("command", &command.join(" "));
+            add("command", &redact::spoken(command));
         }
         Usage::new(text).hint(
             "if you trust whoever wrote it, add `--trust`; a configuration of yours is named with `--config`",

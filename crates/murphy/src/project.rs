@@ -17,15 +17,16 @@ use murphy_campaign::{
 };
 use murphy_model::{Identity, PathTemplates, nearest};
 use murphy_proxy::Witness;
+use murphy_report::redact;
 use murphy_search::{Filter, ModeRules, Modes, Options, Order};
 
 use crate::args::{CampaignArgs, OrderArg, ProjectArgs, SearchArgs, StrategyArg};
 use crate::config::{Config, IdentityRules, Switch};
 use crate::context::Context;
 use crate::error::Error;
-use crate::output;
 use crate::settings::{SearchWords, base_options, contradictions, search_words};
 use crate::usage::Usage;
+use crate::{descriptors, output};
 
 /// A user's own system.
 pub(crate) struct Project {
@@ -103,6 +104,8 @@ impl Project {
         }
         let words = search_words(search)?;
         let modes = self.modes(&words);
+        let jobs = self.jobs(search);
+        descriptors::check(jobs, self.config.system.services.len(), false)?;
         let asked = args.map(|args| args.strategy).unwrap_or_default();
         let strategy = asked.named().or(rules.strategy);
         let strategy = strategy.unwrap_or(StrategyArg::Tree).kind(asked.probe);
@@ -112,7 +115,7 @@ impl Project {
             modes: murphy::mode_names(&modes),
             options: self.options(modes, strategy, words),
             seed: search.seed.or(rules.seed).unwrap_or(0),
-            jobs: self.jobs(search),
+            jobs,
             max_time: self.max_time(search)?,
             audit: None,
             references: rules.references,
@@ -298,10 +301,28 @@ fn load(args: &ProjectArgs, context: &Context, directory: &Path) -> Result<Confi
     let variables = |name: &str| context.variable(name);
     let config = Config::load(args.config.as_deref(), directory, &variables);
     let config = config.map_err(Error::Config)?;
+    hide_secrets_of(&config);
     Ok(match args.command.is_empty() {
         true => config,
         false => config.default_for_command(args.command.clone(), directory.to_owned()),
     })
+}
+
+/// What the file hands to services and tests in variables whose names tell of
+/// secrets is not to be printed either.
+fn hide_secrets_of(config: &Config) {
+    let services = config.system.services.iter();
+    let services = services.filter_map(|service| match &service.source {
+        Source::Managed(managed) => Some(&managed.environment),
+        Source::Running { .. } => None,
+    });
+    let tests = config.scenarios.iter();
+    let tests = tests.filter_map(|scenario| match &scenario.kind {
+        ScenarioKind::Command(command) => Some(&command.environment),
+        _ => None,
+    });
+    let variables = services.chain(tests).flatten();
+    redact::hide_values_of(variables.map(|(name, value)| (name.clone(), value.clone())));
 }
 
 fn say_if_one_at_a_time(correlation: &Correlation, scenario: &ScenarioSpec, jobs: u32) {

@@ -1,7 +1,8 @@
 //! Runs a campaign to its end, or to where Ctrl-C stops it.
 //!
-//! Owns the runtime and what signals mean: the first lets running cases
-//! finish, the second stops at once. Either way everything is cleaned up,
+//! Owns the runtime and what signals mean: the first Ctrl-C lets running cases
+//! finish, the second stops at once; so does whoever ends Murphy (SIGTERM) or
+//! hangs up (SIGHUP), since they will not wait. Either way everything is cleaned up,
 //! because what must be is owned by what is dropped here.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -63,11 +64,15 @@ pub(crate) async fn campaign<W: World>(
 
 async fn stop_on_signals(stopper: &Stopper) -> ! {
     let mut signals = Signals::listen();
-    for word in [FIRST, SECOND] {
-        signals.next().await;
-        output::say(word);
+    if signals.next().await == Wish::Finish {
+        output::say(FIRST);
         stopper.hurry();
+        signals.next().await;
     }
+    output::say(SECOND);
+    // Asked twice, it stops now.
+    stopper.hurry();
+    stopper.hurry();
     std::future::pending().await
 }
 
@@ -89,7 +94,7 @@ pub(crate) async fn stop(
                 let trouble = stopped.err();
                 return Stopped { trouble, interrupted };
             }
-            () = signals.next() => {}
+            wish = signals.next() => interrupted |= wish == Wish::StopNow,
         }
         if std::mem::replace(&mut interrupted, true) {
             output::say(SECOND);
@@ -155,6 +160,15 @@ impl Drop for UnderWay {
     }
 }
 
+/// What a signal asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wish {
+    /// An end in good order; a second one means now.
+    Finish,
+    /// An end now.
+    StopNow,
+}
+
 /// The signals that ask Murphy to stop.
 struct Signals {
     interrupt: Signal,
@@ -172,13 +186,14 @@ impl Signals {
         }
     }
 
-    async fn next(&mut self) {
-        let code = tokio::select! {
-            _ = self.interrupt.recv() => exit::INTERRUPTED,
-            _ = self.terminate.recv() => exit::TERMINATED,
-            _ = self.hang_up.recv() => exit::HUNG_UP,
+    async fn next(&mut self) -> Wish {
+        let (code, wish) = tokio::select! {
+            _ = self.interrupt.recv() => (exit::INTERRUPTED, Wish::Finish),
+            _ = self.terminate.recv() => (exit::TERMINATED, Wish::StopNow),
+            _ = self.hang_up.recv() => (exit::HUNG_UP, Wish::StopNow),
         };
         CODE.store(code, Ordering::Relaxed);
+        wish
     }
 
     /// Waits for one that no campaign takes care of.

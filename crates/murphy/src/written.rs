@@ -35,7 +35,7 @@ fn note(state: &Path, files: &BTreeSet<PathBuf>) {
     // Renamed, so that nobody reads half of it.
     let new = state.join(format!("{FILE}.{}.new", std::process::id()));
     let done = murphy_campaign::make_directory(state)
-        .and_then(|()| fs::write(&new, text))
+        .and_then(|()| murphy_campaign::write_private(&new, text.as_bytes()))
         .and_then(|()| fs::rename(&new, state.join(FILE)));
     if done.is_err() {
         let _ = fs::remove_file(&new);

@@ -5,7 +5,9 @@
 mod support;
 
 use std::fs;
-use std::process::{Child, ExitCode};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode};
 
 use libtest_mimic::{Arguments, Trial};
 use murphy_campaign::store::{CampaignState, Store};
@@ -17,8 +19,15 @@ fn main() -> ExitCode {
     let tests: Vec<(&str, fn())> = vec![
         ("one Ctrl-C finishes what runs and reports", one_ctrl_c),
         ("a second Ctrl-C stops at once", two_ctrl_c),
-        ("SIGTERM is told apart", sigterm),
-        ("SIGHUP stops and cleans up, too", sighup),
+        ("SIGTERM stops at once and is told apart", sigterm),
+        ("SIGHUP stops at once and cleans up, too", sighup),
+        ("nobody else may read what is kept", private_store),
+        ("one file holds the store after a clean exit", one_file),
+        (
+            "secrets of the environment are never printed",
+            hidden_secrets,
+        ),
+        ("jobs beyond the open files are refused", jobs_beyond_files),
         (
             "Ctrl-C while all is stopped takes no result away",
             ctrl_c_at_the_end,
@@ -148,7 +157,9 @@ fn sigterm() {
     let project = slow();
     let child = at_work(&project);
     signal(child.id(), "TERM");
-    end(child).exited(143);
+    let done = end(child).exited(143);
+    assert_eq!(done.stdout, "", "there is no time for a report");
+    assert!(done.stderr.contains("stopping at once"), "{}", done.stderr);
     project.check_nothing_is_left();
 }
 
@@ -156,8 +167,86 @@ fn sighup() {
     let project = slow();
     let child = at_work(&project);
     signal(child.id(), "HUP");
-    end(child).exited(129);
+    let done = end(child).exited(129);
+    assert_eq!(done.stdout, "", "nobody reads it");
+    assert!(done.stderr.contains("stopping at once"), "{}", done.stderr);
     project.check_nothing_is_left();
+}
+
+/// All that is below a directory, and itself, with its permissions.
+fn permissions_below(path: &Path) -> Vec<(PathBuf, u32)> {
+    let mode = fs::symlink_metadata(path).unwrap().permissions().mode() & 0o777;
+    let mut all = vec![(path.to_owned(), mode)];
+    for entry in fs::read_dir(path).into_iter().flatten() {
+        all.extend(permissions_below(&entry.unwrap().path()));
+    }
+    all
+}
+
+fn private_store() {
+    let project = Project::new();
+    let command = [
+        "-c",
+        "umask 000; exec \"$0\" run",
+        env!("CARGO_BIN_EXE_murphy"),
+    ];
+    let mut shell = Command::new("sh");
+    let output = shell.args(command).current_dir(&project.directory).output();
+    Done::of(output.unwrap()).exited(1);
+    let all = permissions_below(&project.state());
+    assert!(all.len() > 5, "store, logs and replays: {all:?}");
+    for (path, mode) in all {
+        let wanted = if path.is_dir() { 0o700 } else { 0o600 };
+        assert_eq!(mode, wanted, "{}: {mode:o}", path.display());
+    }
+    // One of an earlier version is closed too.
+    let open = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(project.state(), open).unwrap();
+    project.run(&RUN).exited(1);
+    assert_eq!(permissions_below(&project.state())[0].1, 0o700);
+}
+
+fn one_file() {
+    let project = Project::new();
+    project.run(&RUN).exited(1);
+    let entries = fs::read_dir(project.state()).unwrap().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let store: Vec<String> = names.filter(|name| name.starts_with("store.db")).collect();
+    assert_eq!(store, ["store.db"]);
+}
+
+fn hidden_secrets() {
+    let project = Project::new();
+    let says = "echo connecting to db:$DB_PASSWORD with $FILE_API_KEY; exit 1";
+    let config = fs::read_to_string(project.directory.join("murphy.toml")).unwrap();
+    let scenario = format!(
+        "[scenario.says]\ncommand = [\"sh\", \"-c\", \"{says}\"]\nenv = {{ FILE_API_KEY = \"battery-staple\" }}\n"
+    );
+    project.write("murphy.toml", &(config + &scenario));
+    let mut murphy = project.murphy(&["run", "says"]);
+    let output = murphy.env("DB_PASSWORD", "correct-horse").output().unwrap();
+    let done = Done::of(output).exited(3);
+    let all = done.stdout + &done.stderr;
+    let shown = "connecting to db:[redacted] with [redacted]";
+    assert!(all.contains(shown), "{all}");
+    assert!(!all.contains("correct-horse") && !all.contains("battery-staple"));
+}
+
+fn jobs_beyond_files() {
+    let project = Project::new();
+    let limited = |jobs: &str| {
+        let script = format!("ulimit -n 256; exec \"$0\" run --format json --jobs {jobs}");
+        let mut shell = Command::new("sh");
+        let shell = shell.args(["-c", &script, env!("CARGO_BIN_EXE_murphy")]);
+        Done::of(shell.current_dir(&project.directory).output().unwrap())
+    };
+    let refused = limited("500").exited(2);
+    assert!(refused.stderr.contains("ulimit -n "), "{}", refused.stderr);
+    let (_, fits) = refused.stderr.split_once("use `--jobs ").unwrap();
+    let (fits, _) = fits.split_once('`').unwrap();
+    // What is said to fit does.
+    limited(fits).exited(1);
+    assert!(processes_in(&project.directory).is_empty());
 }
 
 fn ctrl_c_at_the_end() {

@@ -14,7 +14,7 @@ use murphy_model::{
 };
 use serde::Serialize;
 
-use crate::{Explained, Fate, Hardening, Meaning, Summary, redact};
+use crate::{Explained, Fate, Hardening, Meaning, Summary, redact, unseen};
 use hardening::HardeningObject;
 
 /// Writes the summary of a campaign as one object and a newline.
@@ -33,8 +33,8 @@ pub fn write_hardening(hardening: &Hardening, out: &mut dyn Write) -> io::Result
 }
 
 fn write_object(object: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, object)?;
-    writeln!(out)
+    let text = serde_json::to_string_pretty(object)?;
+    writeln!(out, "{}", unseen::escaped(&text))
 }
 
 #[derive(Serialize)]

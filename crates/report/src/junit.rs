@@ -14,7 +14,7 @@ use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, Te
 
 use crate::label::Labels;
 use crate::wording::{self, Claim};
-use crate::{Case, Summary, redact};
+use crate::{Case, Summary, redact, unseen};
 
 /// Of what a case printed, the end says most; more than this is left out.
 const MOST_OUTPUT: usize = 16 * 1024;
@@ -162,7 +162,8 @@ fn never_struck(missing: &[Fault], labels: &Labels) -> String {
 /// Text for XML: without colours and secrets, and without the two characters that no XML
 /// can hold and the writer lets through.
 fn xml(text: &str) -> String {
-    redact::text(&redact::plain(text)).replace(['\u{fffe}', '\u{ffff}'], "")
+    let text = redact::text(&redact::plain(text)).replace(['\u{fffe}', '\u{ffff}'], "");
+    unseen::escaped(&text).into_owned()
 }
 
 fn end_of(output: &str) -> &str {

@@ -18,6 +18,7 @@ pub mod redact;
 pub mod shell;
 mod summary;
 pub mod terminal;
+pub mod unseen;
 mod wording;
 
 pub use explained::{Explained, Fate, Meaning};

@@ -193,9 +193,9 @@ fn boot() -> String {
 /// Puts a file in place whole or not at all, also if the power goes.
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().expect("ledgers are in a folder");
-    fs::create_dir_all(folder)?;
+    directory::make_private(folder)?;
     let draft = path.with_extension(DRAFT);
-    let mut file = File::create(&draft)?;
+    let mut file = directory::create_private(&draft)?;
     file.write_all(bytes)?;
     file.sync_all()?;
     fs::rename(&draft, path)?;

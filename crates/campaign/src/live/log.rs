@@ -11,6 +11,8 @@ use std::sync::{Mutex, MutexGuard};
 
 use murphy_report::redact;
 
+use crate::directory;
+
 /// How much of a service's log is kept in memory: some thousands of lines.
 pub(super) const KEPT: usize = 256 * 1024;
 
@@ -57,11 +59,11 @@ impl Log {
     /// The same, also written to a file.
     pub(super) fn with_file(kept: usize, path: &Path) -> std::io::Result<Self> {
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder)?;
+            directory::make_private(folder)?;
         }
         let log = Log::new(kept);
         log.inner().file = Some(OnDisk {
-            file: File::create(path)?,
+            file: directory::create_private(path)?,
             line: Vec::new(),
         });
         Ok(log)

@@ -12,6 +12,8 @@ use std::time::Duration;
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::timeout;
 
+use murphy_report::redact;
+
 use super::broken::{More, broken};
 use super::log::Log;
 use super::process::Children;
@@ -127,7 +129,7 @@ impl Step {
 
 fn what(spec: &StepSpec) -> String {
     match spec {
-        StepSpec::Command(command) => format!("`{}`", command.command.join(" ")),
+        StepSpec::Command(command) => format!("`{}`", redact::spoken(&command.command)),
         StepSpec::Request(request) => match &request.call {
             RequestCall::Http { method, target, .. } => format!("{method} {target}"),
             RequestCall::Grpc { method, .. } => method.clone(),

@@ -91,7 +91,9 @@ const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Makes the directory of a store.
 pub(super) fn make_directory(directory: &Path, file: &Path) -> Result<(), StoreError> {
-    directory::make(directory).map_err(|error| StoreError::NotWritable {
+    // SQLite gives the files beside it the permissions of this one.
+    let made = directory::make(directory).and_then(|()| directory::close(file));
+    made.map_err(|error| StoreError::NotWritable {
         path: file.to_owned(),
         reason: error.to_string(),
     })

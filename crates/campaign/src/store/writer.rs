@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex};
-use std::thread::{self, Thread};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use murphy_model::{Certificate, Finding, Observed, Point, Verdict};
@@ -57,22 +57,41 @@ impl Message {
     }
 }
 
-/// Where messages to the writer are handed in.
+/// Where messages to the writer are handed in. When the last one is gone, so is
+/// the writer: its connection is closed by then.
 #[derive(Clone, Debug)]
-pub(super) struct Inbox {
-    messages: SyncSender<Message>,
-    writer: Thread,
+pub(super) struct Inbox(Arc<Handle>);
+
+/// The writer's thread, and the way to it; both are there until the end.
+#[derive(Debug)]
+struct Handle {
+    messages: Option<SyncSender<Message>>,
+    writer: Option<JoinHandle<()>>,
 }
 
 impl Inbox {
     /// Hands in a message; false if the writer is gone.
     pub(super) fn send(&self, message: Message) -> bool {
         let urgent = message.is_urgent();
-        let sent = self.messages.send(message).is_ok();
-        if urgent {
-            self.writer.unpark();
+        let messages = self.0.messages.as_ref();
+        let sent = messages.is_some_and(|messages| messages.send(message).is_ok());
+        if let (true, Some(writer)) = (urgent, &self.0.writer) {
+            writer.thread().unpark();
         }
         sent
+    }
+}
+
+/// The last connection to a file that is closed puts everything into that file.
+/// A process that ends before its writer would leave a log beside it.
+impl Drop for Handle {
+    fn drop(&mut self) {
+        drop(self.messages.take());
+        if let Some(writer) = self.writer.take() {
+            writer.thread().unpark();
+            // If it panicked, that was told when it did.
+            let _ = writer.join();
+        }
     }
 }
 
@@ -93,10 +112,10 @@ pub(super) fn start(connection: Connection, file: PathBuf, trouble: Trouble) -> 
         .name("murphy-store".to_owned())
         .spawn(move || writer.run(&messages))
         .expect("a thread can be started");
-    Inbox {
-        messages: sender,
-        writer: thread.thread().clone(),
-    }
+    Inbox(Arc::new(Handle {
+        messages: Some(sender),
+        writer: Some(thread),
+    }))
 }
 
 struct Writer {

@@ -13,7 +13,7 @@ use murphy_campaign::live::spec::{
 };
 use murphy_model::Pattern;
 use murphy_proxy::HEALTH_CHECKS;
-use murphy_report::shell::quoted;
+use murphy_report::redact;
 use murphy_search::{Reduction, Replies};
 
 use crate::args::CheckArgs;
@@ -58,6 +58,7 @@ fn section(out: &mut dyn Write, heading: &str, lines: Vec<(String, String)>) -> 
     let width = lines.iter().map(|(name, _)| name.chars().count()).max();
     let width = width.unwrap_or(0);
     for (name, text) in lines {
+        let text = redact::owned(&text);
         writeln!(out, "{}", format!("  {name:width$}  {text}").trim_end())?;
     }
     Ok(())
@@ -332,9 +333,9 @@ fn name_of<T: PartialEq>(value: T, names: &[(&'static str, T)]) -> &'static str 
 }
 
 fn command_line(words: &[String]) -> String {
-    let plain = |word: &String| quoted(&word.replace("{{", "{").replace("}}", "}"));
+    let plain = |word: &String| word.replace("{{", "{").replace("}}", "}");
     let words: Vec<String> = words.iter().map(plain).collect();
-    format!("`{}`", words.join(" "))
+    format!("`{}`", redact::command(&words))
 }
 
 fn in_folder(directory: &Path, config: &Config) -> String {

@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::observe::{self, Seen};
 use crate::project::Project;
-use crate::{exit, output};
+use crate::{exit, output, patience};
 
 /// Sizes beyond this are told together.
 const MOST_SIZES: usize = 5;
@@ -156,6 +156,9 @@ impl Forecast {
                 out,
                 "  a fault adds up to {longest:?}, which is counted in full: callers that give up sooner take less"
             )?;
+        }
+        if let Some(note) = patience::note(campaign, scenario) {
+            writeln!(out, "  {note}")?;
         }
         writeln!(
             out,

@@ -18,7 +18,7 @@ use crate::known::KnownBefore;
 use crate::progress::Progress;
 use crate::project::Project;
 use crate::reporting::{self, Reports, Subject};
-use crate::{exit, observe, output, runtime, written};
+use crate::{exit, observe, output, patience, runtime, written};
 
 /// What the scenarios of a run have in common.
 struct Run<'r> {
@@ -109,6 +109,9 @@ fn several_in_json(project: &Project) -> crate::usage::Usage {
 fn one(run: &Run<'_>, scenario: &ScenarioSpec) -> Result<Done, Error> {
     let (args, project) = (run.args, &run.project);
     let mut campaign = project.campaign(scenario, &args.search, Some(&args.campaign))?;
+    if let Some(note) = patience::note(&campaign, scenario) {
+        output::say(format_args!("note: {note}"));
+    }
     let mut kept = Kept::open(args, project, scenario, &campaign, &own_files(run))?;
     let among_several = project.scenarios.len() > 1;
     let reports = run.reports.of_scenario(&scenario.name, among_several);
@@ -282,10 +285,9 @@ fn explain_command(args: &RunArgs, project: &Project, scenario: &ScenarioSpec) -
 /// What follows the faultload in it: the test, if it is in no file. It is
 /// printed and goes to reports, so what was typed with a secret shows none.
 fn explain_ending(command: &[String]) -> String {
-    let words = command.iter().map(|word| quoted(word));
     match command.is_empty() {
         true => String::new(),
-        false => redact::owned(&format!(" -- {}", words.collect::<Vec<_>>().join(" "))),
+        false => format!(" -- {}", redact::command(command)),
     }
 }
 
@@ -294,7 +296,7 @@ fn about(scenario: &ScenarioSpec) -> String {
     use murphy_campaign::live::spec::{RequestCall, ScenarioKind};
     match &scenario.kind {
         // It is printed; what it was typed with may be secret.
-        ScenarioKind::Command(command) => redact::owned(&command.command.join(" ")),
+        ScenarioKind::Command(command) => redact::spoken(&command.command),
         ScenarioKind::Requests(requests) => {
             let text = |request: &murphy_campaign::live::spec::RequestSpec| match &request.call {
                 RequestCall::Http { method, target, .. } => {
@@ -302,11 +304,8 @@ fn about(scenario: &ScenarioSpec) -> String {
                 }
                 RequestCall::Grpc { method, .. } => format!("{method} at {}", request.service),
             };
-            requests
-                .iter()
-                .map(text)
-                .collect::<Vec<_>>()
-                .join(", then ")
+            let all: Vec<String> = requests.iter().map(text).collect();
+            redact::owned(&all.join(", then "))
         }
         ScenarioKind::Function(_) => "a function".to_owned(),
     }
@@ -324,7 +323,8 @@ mod tests {
         };
         assert_eq!(ending(&[]), "");
         assert_eq!(ending(&["pytest", "-k", "a b"]), " -- pytest -k \"a b\"");
-        let secretive = ["test", "--token=s3cret", "-q"];
-        assert_eq!(ending(&secretive), " -- test --token=[redacted] -q");
+        let secretive = ["test", "--token=s3cret", "--password", "x", "-q"];
+        let shown = " -- test --token=[redacted] --password [redacted] -q";
+        assert_eq!(ending(&secretive), shown);
     }
 }

@@ -653,7 +653,11 @@ fn keys_of_value(
 /// One name for keys that mean the same in several places.
 fn folded(key: &str) -> String {
     if let Some((_, expectation)) = key.split_once(".expect.") {
-        return format!(".expect.{expectation}");
+        let answer = ["under_fault.*.", "under_fault."];
+        let answer = answer
+            .iter()
+            .find_map(|part| expectation.strip_prefix(part));
+        return format!(".expect.{}", answer.unwrap_or(expectation));
     }
     let parts = [".steps.setup.*", ".steps.reset.*", ".steps.teardown.*"];
     let step = parts.iter().find_map(|part| key.strip_prefix(part));

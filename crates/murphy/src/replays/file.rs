@@ -107,13 +107,13 @@ impl Replay {
     pub fn save(&self, state: &Path) -> io::Result<PathBuf> {
         let folder = state.join(FOLDER);
         murphy_campaign::make_directory(state)?;
-        fs::create_dir_all(&folder)?;
+        murphy_campaign::make_private(&folder)?;
         let path = folder.join(format!("{}.json", self.id));
         let mut text = serde_json::to_string_pretty(self).expect("texts only");
         text.push('\n');
         // As a whole or not at all, should the disk be full or another write it.
         let unfinished = path.with_extension(format!("json.{}.new", std::process::id()));
-        fs::write(&unfinished, text)?;
+        murphy_campaign::write_private(&unfinished, text.as_bytes())?;
         fs::rename(&unfinished, &path)?;
         Ok(path)
     }

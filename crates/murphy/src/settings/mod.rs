@@ -25,6 +25,7 @@ use crate::args::{
     CampaignArgs, DEFAULT_MODES, DemoArgs, ExplainArgs, OrderArg, RepliesArg, SearchArgs,
     StrategyArg, StrategyArgs, SystemArgs,
 };
+use crate::descriptors;
 use crate::usage::Usage;
 
 /// A campaign to run, and how to report it.
@@ -99,6 +100,9 @@ impl Settings {
         let seed = args.seed.unwrap_or(0);
         let jobs = args.jobs.unwrap_or(1);
         let on_sockets = !given.simulate && !given.keep_state;
+        if on_sockets {
+            descriptors::check(jobs, system.services.len(), true)?;
+        }
         let place = match on_sockets {
             true => on_sockets_of(app, switches, &system, jobs, &faults),
             false => {

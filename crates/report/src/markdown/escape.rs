@@ -3,7 +3,7 @@
 //! Secrets are taken out here too: nothing of a system under test gets into a
 //! summary by another way.
 
-use crate::redact;
+use crate::{redact, unseen};
 
 /// Longer lines are cut: one of a megabyte would be all that is shown.
 const LONGEST: usize = 1_000;
@@ -52,7 +52,8 @@ pub(super) fn block(lines: &str) -> String {
 fn clean(text: &str) -> String {
     let plain = redact::plain(text);
     let seen = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
-    redact::text(&plain).chars().filter(seen).collect()
+    let clean: String = redact::text(&plain).chars().filter(seen).collect();
+    unseen::escaped(&clean).into_owned()
 }
 
 /// The text with its long lines cut; after secrets are out of it, which in

@@ -73,6 +73,11 @@ pub(super) fn at(bytes: &[u8], at: usize) -> Option<Range<usize>> {
         .or_else(|| name.option())
 }
 
+/// Whether a name tells that its value is secret.
+pub(super) fn is_telling_name(name: &str) -> bool {
+    plain_name(name.as_bytes()).is_some_and(|plain| is_secret(name.as_bytes(), &plain))
+}
+
 fn is_secret(name: &[u8], plain: &str) -> bool {
     // The directory that a shell is in.
     let is_directory = name == b"PWD";
@@ -168,8 +173,8 @@ impl Named<'_> {
         string.or_else(|| self.lonely_word(value))
     }
 
-    /// `--password …`, the value a word of its own. Letters alone are more likely
-    /// to go on with a sentence about the option.
+    /// `--password …`, the value a word of its own, unless a sentence about the
+    /// option goes on.
     fn option(&self) -> Option<Range<usize>> {
         let value = self.end + 1;
         if !self.bytes[self.at..].starts_with(b"--") || self.get(self.end) != Some(b' ') {
@@ -177,9 +182,7 @@ impl Named<'_> {
         }
         let word = self.string(value).or_else(|| self.word(value))?;
         let is_option = self.get(value) == Some(b'-');
-        let mut letters = self.bytes[word.clone()].iter();
-        let is_sentence = letters.all(|b| b.is_ascii_alphabetic() || b"].:!?".contains(b));
-        (!is_option && !is_sentence).then_some(word)
+        (!is_option && !goes_on(&self.bytes[word.clone()])).then_some(word)
     }
 
     /// A quoted value, without its quotes; to the end of the line where the
@@ -297,6 +300,22 @@ impl Named<'_> {
         let goes_on = self.get(value + length) == Some(b' ');
         goes_on && word.is_some_and(|word| SCHEMES.contains(&&*word))
     }
+}
+
+/// Words that follow the name of an option in a sentence about it.
+const SENTENCE: [&str; 30] = [
+    "and", "are", "argument", "by", "can", "cannot", "does", "flag", "for", "given", "has", "in",
+    "is", "may", "missing", "must", "needs", "not", "option", "or", "required", "requires", "set",
+    "should", "to", "value", "was", "were", "will", "with",
+];
+
+/// Whether a word goes on with a sentence, or names what is to be put there.
+fn goes_on(word: &[u8]) -> bool {
+    let end = word.iter().rposition(|b| !b"].:!?".contains(b));
+    let word = &word[..end.map_or(0, |end| end + 1)];
+    let is_placeholder = word.iter().all(|b| b.is_ascii_uppercase() || *b == b'_');
+    let is_word = |known: &&str| word.eq_ignore_ascii_case(known.as_bytes());
+    is_placeholder || SENTENCE.iter().any(|known| is_word(known))
 }
 
 /// The bytes without the blanks at their end.

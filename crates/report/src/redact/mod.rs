@@ -1,17 +1,22 @@
 //! Secrets taken out of what a system under test says.
 //!
 //! Owns what counts as a secret: values of telling fields and headers
-//! (`field`), and texts that look like credentials by themselves
-//! (`shape`). What is printed by someone's services and tests ends up in
+//! (`field`), texts that look like credentials by themselves (`shape`), and
+//! the values of variables whose names tell (`known`). What is printed by someone's services and tests ends up in
 //! stores, job summaries and bug reports; it passes through here first. Doing
 //! it twice changes nothing more. It errs on the side of leaving ordinary
 //! sentences readable.
 
+mod command;
 mod field;
+mod known;
 mod shape;
 
 use std::borrow::Cow;
 use std::ops::Range;
+
+pub use command::{command, spoken};
+pub use known::hide_values_of;
 
 /// What stands in place of a secret.
 pub const MARK: &str = "[redacted]";
@@ -95,10 +100,13 @@ pub fn owned(secretive: &str) -> String {
 /// to an ASCII character or the text's own end, so it can be cut there.
 fn secrets(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
+    let known = known::values();
     let mut found = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
-        let secret = shape::at(bytes, at).or_else(|| field::at(bytes, at));
+        let secret = known::at(&known, bytes, at)
+            .or_else(|| shape::at(bytes, at))
+            .or_else(|| field::at(bytes, at));
         match secret.filter(|secret| !secret.is_empty()) {
             Some(secret) => {
                 at = secret.end;
@@ -236,6 +244,10 @@ mod tests {
             (
                 "`fill --token s3cret --api-key 'k 1' --dry-run`",
                 "`fill --token [redacted] --api-key '[redacted]' --dry-run`",
+            ),
+            (
+                "ran login --password hunter and left",
+                "ran login --password [redacted] and left",
             ),
             (
                 "curl --cookie=a1 --auth x9",

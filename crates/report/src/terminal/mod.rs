@@ -16,12 +16,16 @@ mod style;
 
 use std::io::{self, Write};
 
-use crate::{Explained, Hardening, Summary, label, number, redact};
+use crate::{Explained, Hardening, Summary, label, number, redact, unseen};
 use label::Labels;
 use style::{CAREFUL, TITLE};
 
 /// Writes the summary of a campaign.
 pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    unseen::write_escaped(out, |out| write_parts(summary, out))
+}
+
+fn write_parts(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     let labels = Labels::new(&summary.points);
     writeln!(
         out,
@@ -62,7 +66,8 @@ pub fn write_hardening(hardening: &Hardening, out: &mut dyn Write) -> io::Result
 /// may hold orders to a terminal that are not meant for this one.
 pub fn visible(line: &str) -> String {
     let seen = |c: &char| !c.is_control() || *c == '\t';
-    redact::plain(line).chars().filter(seen).collect()
+    let visible: String = redact::plain(line).chars().filter(seen).collect();
+    unseen::escaped(&visible).into_owned()
 }
 
 /// Writes the heading of a part.
