@@ -49,7 +49,9 @@ pub struct Detail {
     pub arrived: Duration,
     /// When its answer was on its way back, or its caller gone.
     pub finished: Option<Duration>,
-    /// Whether, and how long after its arrival, the caller went away.
+    /// Whether, and how long after its arrival, the caller went away before
+    /// the answer was complete. Where its status had come by then, the reply is
+    /// that status; otherwise it is [`crate::Reply::TimedOut`].
     pub gave_up: Option<Duration>,
     /// How the callee failed on its own.
     pub organic: Option<Organic>,

@@ -60,10 +60,10 @@ impl<'c> Case<'c> {
     }
 }
 
-/// Whether the caller went away before an answer came.
+/// Whether the caller went away before an answer came. One that has seen the
+/// status and leaves the rest of the body unread has not given up.
 pub(crate) fn gave_up(observed: &Observed, id: CallId) -> bool {
-    let noticed = observed.detail(id).and_then(|detail| detail.gave_up);
-    observed.execution.trace.call(id).reply == Some(Reply::TimedOut) || noticed.is_some()
+    observed.execution.trace.call(id).reply == Some(Reply::TimedOut)
 }
 
 /// Whether someone further up was given up on before: the caller may have gone

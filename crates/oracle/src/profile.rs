@@ -11,7 +11,7 @@ use std::time::Duration;
 use murphy_model::{CallId, Edge, EdgeProfile, Observed, Span, Trace};
 
 use crate::attempts::{hedges, retries};
-use crate::case::{failed, was_abandoned};
+use crate::case::{failed, gave_up, was_abandoned};
 use crate::reference::Reference;
 
 /// What every edge was seen to do about failures.
@@ -75,9 +75,9 @@ impl Profile {
     /// patience.
     fn take_timeouts(&mut self, observed: &Observed) {
         let trace = &observed.execution.trace;
-        for id in trace.ids() {
-            let gave_up = observed.detail(id).and_then(|detail| detail.gave_up);
-            if let (Some(after), false) = (gave_up, was_abandoned(observed, id)) {
+        for id in trace.ids().filter(|id| gave_up(observed, *id)) {
+            let after = observed.detail(id).and_then(|detail| detail.gave_up);
+            if let (Some(after), false) = (after, was_abandoned(observed, id)) {
                 let row = self.row(trace, id);
                 row.timeout = Some(Span::with(row.timeout, after));
             }
@@ -197,6 +197,15 @@ mod tests {
         let rows = rows(&[propagated, hedged]);
         let b = &rows["b GET /"];
         assert_eq!((b.propagated, b.fallbacks, b.hedged), (1, 0, 1));
+    }
+
+    #[test]
+    fn who_leaves_a_body_unread_shows_no_patience() {
+        let story = Story::new(vec![
+            call("a GET /").during(0, 9),
+            call("a GET / > b GET /").left_unread(5).during(1, 3),
+        ]);
+        assert_eq!(rows(&[story.detailed()])["b GET /"].timeout, None);
     }
 
     #[test]

@@ -80,6 +80,15 @@ impl Told {
             ..self.answers("timeout")
         }
     }
+
+    /// Its caller went away after this many milliseconds, having seen the
+    /// status.
+    pub(crate) fn left_unread(self, after: u64) -> Self {
+        Told {
+            gave_up: Some(Duration::from_millis(after)),
+            ..self
+        }
+    }
 }
 
 /// An execution in the making.

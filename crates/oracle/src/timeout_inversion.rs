@@ -130,6 +130,11 @@ mod tests {
             call("a GET /").answers("timeout").during(1, 5),
             call(GATEWAY).struck("hang").during(2, 6),
         ]);
+        let body_left_unread = Story::new(vec![
+            call("a GET /").during(1, 8),
+            call(GATEWAY).left_unread(5).during(2, 6),
+            call(PROFILE).struck("delay:2s").during(3, 5),
+        ]);
         let slow_by_itself = Story::new(vec![
             call("a GET /").answers("503").during(1, 8),
             call(GATEWAY).answers("timeout").during(2, 5),
@@ -154,6 +159,7 @@ mod tests {
         let cases = [
             ("the call itself was made to hang", hang_here),
             ("the test gave up", entry_gives_up),
+            ("the body was left unread", body_left_unread.detailed()),
             ("slow without any fault", slow_by_itself),
             ("the fault is elsewhere", fault_elsewhere),
             ("the loser of a hedge", hedged),

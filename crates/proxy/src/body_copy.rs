@@ -48,10 +48,16 @@ impl BodyCopy {
         self.bytes.extend_from_slice(&data[..data.len().min(room)]);
     }
 
+    /// Whether a whole gRPC message has passed.
+    pub(crate) fn has_message(&self) -> bool {
+        let length = grpc::first_message(&self.bytes);
+        length.is_some_and(|length| self.passed >= length as u64)
+    }
+
     /// What is reported; `ended`: nothing comes after what has passed.
     pub(crate) fn finish(self, ended: bool) -> AnswerBody {
         match self.grpc {
-            true => self.first_message(),
+            true => self.first_message(ended),
             false => self.whole_body(ended),
         }
     }
@@ -62,9 +68,9 @@ impl BodyCopy {
     }
 
     /// The first message without its prefix; others only count as more.
-    fn first_message(mut self) -> AnswerBody {
+    fn first_message(mut self, ended: bool) -> AnswerBody {
         let Some(length) = grpc::first_message(&self.bytes) else {
-            let cut = !self.bytes.is_empty();
+            let cut = !ended || !self.bytes.is_empty();
             return AnswerBody {
                 bytes: self.bytes.into(),
                 cut,
@@ -77,7 +83,7 @@ impl BodyCopy {
         let whole = self.bytes.len() >= length;
         self.bytes.truncate(length);
         let mut message = report(coding, self.bytes, grpc::PREFIX, whole);
-        message.cut |= self.passed > length as u64;
+        message.cut |= !ended || self.passed > length as u64;
         message
     }
 }

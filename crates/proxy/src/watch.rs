@@ -20,6 +20,8 @@ pub(crate) struct Watch<'a> {
     grpc: bool,
     landed: bool,
     finished: bool,
+    /// The status of the answer whose head the caller was sent.
+    head_sent: Option<u16>,
     /// What was copied of the body, where the answer is the callee's own.
     body: Option<BodyCopy>,
 }
@@ -35,6 +37,7 @@ impl<'a> Watch<'a> {
             grpc,
             landed: false,
             finished: false,
+            head_sent: None,
             body: None,
         }
     }
@@ -83,9 +86,28 @@ impl<'a> Watch<'a> {
         self.report(shown, Some(organic), false).get().await;
     }
 
+    /// The caller was sent the head of the callee's answer.
+    pub(crate) fn head_sent(&mut self, status: u16) {
+        self.head_sent = Some(status);
+    }
+
     /// The caller went away before the answer was complete.
     pub(crate) async fn gave_up(&mut self) {
-        self.report(Reply::TimedOut, None, true).get().await;
+        self.report(self.seen_so_far(), None, true).get().await;
+    }
+
+    /// What a caller has seen of the call that goes away now. With the head it
+    /// has the status, and whether it wants the body is its own business. A
+    /// gRPC status comes last; there a message says that the call went well,
+    /// as for a caller that takes the first of a stream and cancels the rest.
+    fn seen_so_far(&self) -> Reply {
+        let has_message = || self.body.as_ref().is_some_and(BodyCopy::has_message);
+        match self.head_sent {
+            Some(200) if self.grpc && has_message() => Reply::GrpcOk,
+            Some(200) if self.grpc => Reply::TimedOut,
+            Some(status) => Reply::Status(status),
+            None => Reply::TimedOut,
+        }
     }
 
     /// There is no answer, or only a part of it: for this reason.
@@ -119,7 +141,7 @@ impl<'a> Watch<'a> {
 impl Drop for Watch<'_> {
     /// A call nobody waits for any more: the caller's connection is gone.
     fn drop(&mut self) {
-        if let Soon::Later(reported) = self.report(Reply::TimedOut, None, true)
+        if let Soon::Later(reported) = self.report(self.seen_so_far(), None, true)
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
             runtime.spawn(reported);

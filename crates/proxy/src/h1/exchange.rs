@@ -70,6 +70,8 @@ pub(super) struct H1<'a> {
     pub(super) continued: bool,
     /// Whether the caller was sent the beginning of an answer.
     pub(super) began_answer: bool,
+    /// How many bytes the caller was sent.
+    pub(super) sent_to_caller: u64,
     /// Whether something the caller sent was thrown away.
     pub(super) flooded: bool,
     pub(super) then: Then,
@@ -88,6 +90,7 @@ impl<'a> H1<'a> {
             continued_by_us: false,
             continued: false,
             began_answer: false,
+            sent_to_caller: 0,
             flooded: false,
             // Whoever answers says so; without an answer nothing can follow.
             then: Then::Close,
@@ -172,7 +175,10 @@ impl<'a> H1<'a> {
                 let caller = Pin::new(&mut self.connection.caller);
                 match caller.poll_write(cx, &bytes[written..]) {
                     Poll::Ready(Ok(0) | Err(_)) => return Poll::Ready(Err(Stopped::Gone)),
-                    Poll::Ready(Ok(count)) => written += count,
+                    Poll::Ready(Ok(count)) => {
+                        written += count;
+                        self.sent_to_caller += count as u64;
+                    }
                     Poll::Pending if self.upload.is_over() => return Poll::Pending,
                     Poll::Pending => {
                         self.poll_caller(cx)?;

@@ -99,6 +99,9 @@ impl RequestHead {
         let httparse::Status::Complete(length) = parsed else {
             return Ok(false);
         };
+        if has_bare_line_feed(&bytes[..length]) {
+            return Err(BadHead::Malformed);
+        }
         self.bytes.clear();
         self.bytes.extend_from_slice(&bytes[..length]);
         self.method = range(request.method.unwrap_or_default().as_bytes(), bytes);
@@ -254,13 +257,9 @@ impl RequestHead {
         into.extend_from_slice(&self.bytes[end..]);
     }
 
-    /// Where the empty line begins; it may be a line feed alone.
+    /// Where the empty line begins.
     fn lines_end(&self) -> usize {
-        let length = self.bytes.len();
-        match self.bytes.ends_with(b"\r\n") {
-            true => length - 2,
-            false => length.saturating_sub(1),
-        }
+        self.bytes.len().saturating_sub(b"\r\n".len())
     }
 
     fn value<'a>(&'a self, line: &'a Line) -> Option<&'a [u8]> {
@@ -390,6 +389,16 @@ fn breaks_line(value: &[u8]) -> bool {
     value.iter().fold(false, |any, byte| any | breaks(*byte))
 }
 
+/// Whether a line ends with a line feed alone. Some take that for the end of a
+/// line and some do not, and the two see different requests. Looks at all of
+/// it, since that is faster than to stop at the first.
+fn has_bare_line_feed(head: &[u8]) -> bool {
+    let bare = |before: u8, byte: u8| byte == b'\n' && before != b'\r';
+    let pairs = head.iter().zip(head.iter().skip(1));
+    let first = head.first() == Some(&b'\n');
+    first | pairs.fold(false, |any, (before, byte)| any | bare(*before, *byte))
+}
+
 /// Where `part`, which is a part of `whole`, is in it.
 fn range(part: &[u8], whole: &[u8]) -> Range<usize> {
     let start = part.as_ptr().addr().saturating_sub(whole.as_ptr().addr());
@@ -433,11 +442,11 @@ mod tests {
     }
 
     const ODD: &str =
-        "GET /a?b=%20&&c HTTP/1.1\r\nhOSt:x\r\nX-A:  1 \t\r\nx-a:\r\nB: 2\nX-A: 3\r\n\r\n";
+        "GET /a?b=%20&&c HTTP/1.1\r\nhOSt:x\r\nX-A:  1 \t\r\nx-a:\r\nB: 2\r\nX-A: 3\r\n\r\n";
 
     #[test]
     fn what_is_not_changed_stays_as_it_came() {
-        for text in [ODD, "GET / HTTP/1.0\n\n", "M-SEARCH * HTTP/1.1\r\n\r\n"] {
+        for text in [ODD, "GET / HTTP/1.0\r\n\r\n", "M-SEARCH * HTTP/1.1\r\n\r\n"] {
             assert_eq!(rendered(&head(text)), text);
         }
     }
@@ -450,7 +459,7 @@ mod tests {
         head.set("traceparent", b"01");
         assert_eq!(
             rendered(&head),
-            "GET /a?b=%20&&c HTTP/1.1\r\nhOSt:x\r\nX-A:  new \t\r\nB: 2\ntraceparent: 01\r\n\r\n"
+            "GET /a?b=%20&&c HTTP/1.1\r\nhOSt:x\r\nX-A:  new \t\r\nB: 2\r\ntraceparent: 01\r\n\r\n"
         );
         let mut seen = Vec::new();
         head.each("x-a", &mut |value| seen.push(value));
@@ -464,7 +473,7 @@ mod tests {
         assert_eq!(head.first("x-a"), None);
         assert_eq!(
             rendered(&head),
-            "GET /a?b=%20&&c HTTP/1.1\r\nhOSt:x\r\nB: 2\n\r\n"
+            "GET /a?b=%20&&c HTTP/1.1\r\nhOSt:x\r\nB: 2\r\n\r\n"
         );
         head.set("x-a", b"back");
         assert_eq!(head.text("x-a"), Some("back"));
@@ -526,6 +535,8 @@ mod tests {
                 Err(BadHead::Malformed),
             ),
             ("GET / HTTP/1.1\r\nA: b\rc\r\n\r\n", Err(BadHead::Malformed)),
+            ("GET / HTTP/1.1\n\n", Err(BadHead::Malformed)),
+            ("\nGET / HTTP/1.1\r\n\r\n", Err(BadHead::Malformed)),
             ("GET / HTTP/2.0\r\n\r\n", Err(BadHead::Malformed)),
             ("GET /a b HTTP/1.1\r\n\r\n", Err(BadHead::Malformed)),
             ("\x16\x03\x01", Err(BadHead::Malformed)),

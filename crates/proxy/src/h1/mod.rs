@@ -135,12 +135,8 @@ async fn next_head(connection: &mut Connection, limit: usize) -> Result<bool, Ba
 
 /// Some callers end a body with a line break too many (RFC 9112 §2.2).
 fn skip_empty_lines(inbound: &mut Buffer) {
-    loop {
-        match inbound.held() {
-            [b'\r', b'\n', ..] => inbound.consume(2),
-            [b'\n', ..] => inbound.consume(1),
-            _ => return,
-        }
+    while inbound.held().starts_with(b"\r\n") {
+        inbound.consume(2);
     }
 }
 

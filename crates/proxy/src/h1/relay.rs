@@ -39,6 +39,8 @@ impl H1<'_> {
         {
             return self.join(watch).await;
         }
+        // Interim answers are none of this one.
+        self.sent_to_caller = 0;
         match self.pass_answer(&mut watch).await {
             Ok(()) => self.conclude().await,
             Err(failure) => self.break_off(failure, watch).await,
@@ -118,7 +120,10 @@ impl H1<'_> {
 
     /// The answer is not complete: the caller must not take it for complete.
     async fn break_off(&mut self, failure: Failure, watch: Option<&mut Watch<'_>>) {
-        if let Some(watch) = watch {
+        if let (Some(watch), Some(answer)) = (watch, &self.answer) {
+            if self.sent_to_caller >= answer.head.len as u64 {
+                watch.head_sent(answer.head.status);
+            }
             watch.broke(failure).await;
         }
         self.callee = None;

@@ -255,6 +255,9 @@ impl<'a> StreamExchange<'a> {
             return Ok(self.caller.start(head, true)?);
         }
         self.caller.start(head, false)?;
+        if let Some(watch) = watch {
+            watch.head_sent(status);
+        }
         let mut first = true;
         loop {
             let part = self.part().await?;

@@ -1,5 +1,6 @@
 //! Either side goes away, at the worst moment.
 
+use std::io::Write;
 use std::time::Duration;
 
 use murphy_model::Reply;
@@ -109,6 +110,7 @@ fn a_call_whose_body_never_came_is_no_call() {
     assert_eq!(execution.recorded().trace.calls().len(), 1);
 }
 
+/// It has seen the status, so that is what came of the call.
 #[test]
 fn a_caller_that_goes_away_in_the_middle_of_the_answer() {
     let wire = Wire::new();
@@ -122,8 +124,37 @@ fn a_caller_that_goes_away_in_the_middle_of_the_answer() {
     drop(caller);
     callee.expect_end();
     let (reply, detail) = execution.last();
-    assert_eq!(reply, Some(Reply::TimedOut));
+    assert_eq!(reply, Some(Reply::Status(200)));
     assert!(detail.gave_up.is_some());
+}
+
+/// Whether the proxy is writing, waits for room or for the callee when its
+/// caller leaves: what came of the call is the status, each time.
+#[test]
+fn a_caller_that_does_not_read_the_body() {
+    let sizes = [0, 10, 10_000, 1_000_000, 10_000_000];
+    for (size, reset) in sizes.into_iter().flat_map(|it| [(it, false), (it, true)]) {
+        let wire = Wire::new();
+        let execution = wire.begin("none");
+        let mut caller = wire.caller();
+        caller.send(format!("GET / HTTP/1.1\r\n{}\r\n", execution.context()));
+        let mut callee = wire.callee();
+        callee.read_head();
+        let answering = std::thread::spawn(move || {
+            let head = format!("HTTP/1.1 404 Not Found\r\nContent-Length: {size}\r\n\r\n");
+            callee.send(head);
+            // Nobody reads on, so that this may fail.
+            let _ = callee.0.write_all(&vec![b'x'; size]);
+        });
+        caller.read_head();
+        match reset {
+            true => caller.kill(),
+            false => drop(caller),
+        }
+        answering.join().unwrap();
+        let (reply, _) = execution.last();
+        assert_eq!(reply, Some(Reply::Status(404)), "{size}, reset: {reset}");
+    }
 }
 
 /// A body without announced length would look complete after a mere close.

@@ -102,9 +102,44 @@ async fn a_caller_that_leaves_in_the_middle_of_an_answer() {
     assert_eq!(piece(&mut body).await, "some");
     upload.send_reset(Reason::CANCEL);
     assert_eq!(soon(told.recv()).await, Some(Reason::CANCEL));
+    // It has seen the status.
     let recorded = campaign.recorded().await;
-    assert_eq!(recorded.trace.final_reply(), Some(Reply::TimedOut));
+    assert_eq!(recorded.trace.final_reply(), Some(Reply::Status(200)));
     assert!(recorded.details[0].gave_up.is_some());
+}
+
+/// Its status would come last, and the caller did not wait for it: whether it
+/// had its answer depends on whether a message had come.
+#[tokio::test]
+async fn a_caller_that_leaves_a_stream_of_messages() {
+    for (sent, reply) in [
+        (&b"\0\0\0\0\x02hi"[..], Reply::GrpcOk),
+        (&b"\0\0\0\0\x02h"[..], Reply::TimedOut),
+    ] {
+        let callee = callee(move |mut served| async move {
+            let mut answer = served.start(false);
+            answer.send_data(sent.into(), false).unwrap();
+            let _ = poll_fn(|cx| answer.poll_reset(cx)).await;
+        })
+        .await;
+        let script = Arc::new(Script::far(Duration::ZERO));
+        let front = front(callee, script.clone(), one_thread());
+        let mut caller = caller(front.address).await;
+        let mut head = request("POST", "/shop.Back/Watch");
+        let grpc = "application/grpc".parse().unwrap();
+        head.headers_mut().insert("content-type", grpc);
+        let (answer, mut upload) = caller.send(head, false).await;
+        upload
+            .send_data(Bytes::from_static(b"\0\0\0\0\0"), true)
+            .unwrap();
+        let mut body = soon(answer).await.unwrap().into_body();
+        assert_eq!(piece(&mut body).await, sent);
+        upload.send_reset(Reason::CANCEL);
+        let ending = soon(script.ending()).await;
+        assert_eq!((ending.reply, ending.gave_up), (reply, true));
+        assert_eq!(ending.body.is_some(), reply.is_ok());
+        assert!(ending.body.is_none_or(|body| body.cut));
+    }
 }
 
 #[tokio::test]

@@ -189,6 +189,17 @@ impl Script {
         }
     }
 
+    /// The next end of a call, once there is one.
+    pub(crate) async fn ending(&self) -> Ending {
+        loop {
+            let ended = self.endings.lock().unwrap().pop();
+            match ended {
+                Some(ending) => return ending,
+                None => tokio::time::sleep(Duration::from_millis(5)).await,
+            }
+        }
+    }
+
     pub(crate) fn endings(&self) -> Vec<Ending> {
         self.endings.lock().unwrap().clone()
     }

@@ -188,7 +188,10 @@ fn remark(finding: &Finding, id: CallId) -> String {
     remarks.extend(call.mode().map(|mode| cause(mode, call.reply)));
     let detail = finding.shown.details.get(id.0 as usize);
     let gave_up = detail.and_then(|detail| detail.gave_up);
-    remarks.extend(gave_up.map(|after| format!("caller gave up after {}", span(after))));
+    remarks.extend(gave_up.map(|after| match call.reply {
+        Some(Reply::TimedOut) | None => format!("caller gave up after {}", span(after)),
+        Some(_) => "caller did not read the whole answer".to_owned(),
+    }));
     let mut text: String = remarks.iter().map(|remark| format!("  {remark}")).collect();
     if finding.edge.as_ref() == Some(&call.point) {
         text += &format!("  {BAD}✗ {}{BAD:#}", blame(finding.class));
