@@ -97,6 +97,8 @@ pub enum Incomplete {
     /// Calls arrived when their execution was over, so it is not known what
     /// all came of it.
     Late,
+    /// Who made some calls was inferred, and others could have.
+    Guessed,
     /// Calls arrived without trace context, so it is not known which execution
     /// made them.
     Unattributed,

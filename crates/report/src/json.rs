@@ -126,6 +126,7 @@ fn incomplete_name(incomplete: &Incomplete) -> &'static str {
         Incomplete::Published => "published-procedure",
         Incomplete::Orphans => "orphans",
         Incomplete::Late => "late",
+        Incomplete::Guessed => "guessed",
         Incomplete::Unattributed => "unattributed",
         Incomplete::Uncalled => "uncalled",
     }

@@ -154,6 +154,9 @@ fn why_not(incomplete: &Incomplete) -> String {
         Incomplete::Late => {
             "calls arrived when their execution was over, so it is not known what all came of it; wait longer with `grace`".to_owned()
         }
+        Incomplete::Guessed => {
+            "who made some calls is a guess; let services hand on trace context, or say with `calls` in `[services.NAME]` whom each of them calls".to_owned()
+        }
         Incomplete::Unattributed => {
             "calls arrived without trace context, so it is not known which execution made them, and they were not tested; let services hand on context, set `[context] solo = \"on\"`, or list their paths in `[inject] spare` if they are not the test's".to_owned()
         }

@@ -236,6 +236,7 @@ impl IncompleteForm {
             Incomplete::Published => ("published-procedure", None),
             Incomplete::Orphans => ("orphans", None),
             Incomplete::Late => ("late", None),
+            Incomplete::Guessed => ("guessed", None),
             Incomplete::Unattributed => ("unattributed", None),
             Incomplete::Uncalled => ("uncalled", None),
         };
