@@ -387,6 +387,31 @@ async fn a_test_is_tried_again_while_services_that_run_already_reconnect() {
     assert!(told[0].contains("may still be reconnecting"), "{told:?}");
 }
 
+/// With context, and long after the answer: some later than is looked for at
+/// first, so that they are noticed in the execution after theirs.
+#[tokio::test(flavor = "multi_thread")]
+async fn late_calls_are_waited_for_and_are_no_lost_context() {
+    for millis in [150, 400] {
+        let folder = Folder::new();
+        let later = request("shop", &format!("/later{millis}"));
+        let scenario = scenario(ScenarioKind::Requests(vec![later]));
+        let (system, options) = (shop(FORWARDED), options(&folder));
+        let started = LiveWorld::start_correlated(system, scenario, options, Wanted::default());
+        let (world, found) = started.await.unwrap();
+        assert_eq!((found.solo, &found.lost[..]), (false, &[][..]), "{millis}");
+        let grace = found.grace.unwrap();
+        let most = Duration::from_secs(1);
+        assert!(
+            grace > Duration::from_millis(millis) && grace <= most,
+            "{grace:?}"
+        );
+        for _ in 0..3 {
+            assert_eq!(points(&run(&world, "").await).len(), 2, "{millis}");
+        }
+        assert_eq!(world.late(), 0, "{millis}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_test_that_gets_in_its_own_way_is_run_one_at_a_time() {
     let folder = Folder::new();
