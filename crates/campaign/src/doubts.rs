@@ -30,7 +30,12 @@ pub(crate) struct Doubts {
     calls: BTreeMap<(Doubt, Point), usize>,
     /// The services to which a call of an execution was seen.
     called: BTreeSet<String>,
+    /// Whether who made a call was inferred from what was in flight.
+    is_inferred: bool,
 }
+
+/// What is assumed where callers are inferred.
+const ONE_AT_A_TIME: &str = "a service makes one call at a time where its calls bring no trace context (callers are inferred from what is in flight)";
 
 impl Doubts {
     /// Looks at an execution that counts, which has this number.
@@ -48,6 +53,7 @@ impl Doubts {
             if !self.called.contains(callee) {
                 self.called.insert(callee.to_owned());
             }
+            self.is_inferred |= detail.link == Link::Inferred && call.parent.is_some();
             let link = doubt_of(call, detail, observed);
             let unfinished = is_open(call) && !observed.quiet && !is_held_up;
             for doubt in link
@@ -86,6 +92,13 @@ impl Doubts {
         }
         if self.calls.keys().any(is_twin) {
             certificate.incomplete.get_or_insert(Incomplete::Twins);
+        }
+        let is_guess = |(doubt, _): &(Doubt, Point)| *doubt == Doubt::Guessed;
+        if self.calls.keys().any(is_guess) {
+            certificate.incomplete.get_or_insert(Incomplete::Guessed);
+        }
+        if self.is_inferred {
+            certificate.assumptions.push(ONE_AT_A_TIME.to_owned());
         }
         let flags = self
             .calls
@@ -135,6 +148,7 @@ fn doubt_of(call: &Call, detail: &Detail, observed: &Observed) -> Option<Doubt> 
         Link::Ambiguous => Some(Doubt::Guessed),
         Link::Orphan => Some(Doubt::Orphan),
         Link::Inferred if call.parent.is_none() && is_late => Some(Doubt::Orphan),
+        Link::Inferred if outlives(call, detail, observed) => Some(Doubt::Guessed),
         Link::Certain | Link::Spans | Link::Inferred => None,
     }
 }
@@ -142,6 +156,18 @@ fn doubt_of(call: &Call, detail: &Detail, observed: &Observed) -> Option<Doubt> 
 /// The first of the attempts that a call is one of.
 fn first_of_all(point: &Point) -> Point {
     point.attempt(1)
+}
+
+/// Whether a call was under way when the one that is taken for its caller ended,
+/// and went on. Who waits for an answer does not answer before, so it may well
+/// be somebody else's.
+fn outlives(call: &Call, detail: &Detail, observed: &Observed) -> bool {
+    let parent = call.parent.map(|id| observed.execution.trace.call(id));
+    let ended = parent.and_then(|parent| parent.finished);
+    let goes_on = ended
+        .zip(call.finished)
+        .is_some_and(|(ended, finished)| call.arrived < ended && ended < finished);
+    goes_on && !is_struck(call) && detail.gave_up.is_none()
 }
 
 fn is_open(call: &Call) -> bool {
@@ -339,7 +365,23 @@ mod tests {
         );
         let at = guess.0.parse().unwrap();
         let expected = vec![Flag::Guessed { at, execution: 7 }];
-        assert_eq!(noted(&seen(&[SHOP, guess], true), 0), (expected, None));
+        let incomplete = Some(Incomplete::Guessed);
+        assert_eq!(
+            noted(&seen(&[SHOP, guess], true), 0),
+            (expected, incomplete)
+        );
+    }
+
+    #[test]
+    fn who_answers_before_its_call_ended_may_not_have_made_it() {
+        let under_shop = |number| (number, Some(0), Link::Inferred);
+        let told = |(finished, parent, link)| {
+            let call = ("shop GET / > ads GET /", parent, 1, Some(finished), link);
+            noted(&seen(&[SHOP, call], true), 0).1
+        };
+        assert_eq!(told(under_shop(8)), None);
+        assert_eq!(told(under_shop(10)), Some(Incomplete::Guessed));
+        assert_eq!(told((10, Some(0), Link::Certain)), None);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 #[path = "live_support/mod.rs"]
 mod support;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use murphy_campaign::live::spec::{
@@ -324,6 +324,92 @@ async fn executions_of_different_workers_do_not_meet() {
 async fn correlated(system: SystemSpec, scenario: ScenarioSpec, options: LiveOptions) -> LiveWorld {
     let started = LiveWorld::start_correlated(system, scenario, options, Wanted::default());
     started.await.unwrap().0
+}
+
+/// Services that run already, at a shop that asks the cart by a fixed address.
+fn running_shop(connects_at: usize) -> SystemSpec {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let listen = free.local_addr().unwrap();
+    let shop = clinging_shop(listen.to_string(), connects_at);
+    let cart = ServiceSpec {
+        listen: Some(listen),
+        ..running("cart", &cart_here())
+    };
+    SystemSpec {
+        services: vec![running("shop", &shop), cart],
+        ..SystemSpec::default()
+    }
+}
+
+/// Were they bound anew, the shop would lose its only connection to the cart,
+/// and the test would be blamed.
+#[tokio::test(flavor = "multi_thread")]
+async fn listeners_stay_when_executions_turn_out_to_run_one_at_a_time() {
+    let folder = Folder::new();
+    let file = folder.path().join("steps");
+    let note = format!("echo setup >> {}", file.display());
+    let system = SystemSpec {
+        setup: vec![StepSpec::Command(shell(&note))],
+        ..running_shop(1)
+    };
+    let options = LiveOptions {
+        workers: 3,
+        ..options(&folder)
+    };
+    let started = LiveWorld::start_correlated(system, buys(), options, Wanted::default());
+    let (world, found) = started.await.unwrap();
+    assert_eq!((found.solo, world.workers()), (true, 1));
+    let observed = run(&world, "").await;
+    assert_eq!(complaint(&observed), "");
+    assert_eq!(points(&observed).len(), 2, "{:?}", points(&observed));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "setup\n");
+}
+
+/// As gRPC clients do, which wait before they connect again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_test_is_tried_again_while_services_that_run_already_reconnect() {
+    let folder = Folder::new();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let teller = told.clone();
+    let options = LiveOptions {
+        say: Some(Arc::new(move |text| {
+            teller.lock().unwrap().push(text.to_owned())
+        })),
+        ..options(&folder)
+    };
+    let wanted = Wanted::default();
+    let started = LiveWorld::start_correlated(running_shop(3), buys(), options, wanted);
+    let (world, found) = started.await.unwrap();
+    assert!(found.solo);
+    assert_eq!(complaint(&run(&world, "").await), "");
+    let told = told.lock().unwrap();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("may still be reconnecting"), "{told:?}");
+}
+
+/// With context, and long after the answer: some later than is looked for at
+/// first, so that they are noticed in the execution after theirs.
+#[tokio::test(flavor = "multi_thread")]
+async fn late_calls_are_waited_for_and_are_no_lost_context() {
+    for millis in [150, 400] {
+        let folder = Folder::new();
+        let later = request("shop", &format!("/later{millis}"));
+        let scenario = scenario(ScenarioKind::Requests(vec![later]));
+        let (system, options) = (shop(FORWARDED), options(&folder));
+        let started = LiveWorld::start_correlated(system, scenario, options, Wanted::default());
+        let (world, found) = started.await.unwrap();
+        assert_eq!((found.solo, &found.lost[..]), (false, &[][..]), "{millis}");
+        let grace = found.grace.unwrap();
+        let most = Duration::from_secs(1);
+        assert!(
+            grace > Duration::from_millis(millis) && grace <= most,
+            "{grace:?}"
+        );
+        for _ in 0..3 {
+            assert_eq!(points(&run(&world, "").await).len(), 2, "{millis}");
+        }
+        assert_eq!(world.late(), 0, "{millis}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -100,6 +100,8 @@ pub enum Incomplete {
     /// Equal calls were made at the same time, so it is luck which of them a
     /// fault is injected into.
     Twins,
+    /// Who made some calls was inferred, and others could have.
+    Guessed,
     /// Calls arrived without trace context, so it is not known which execution
     /// made them.
     Unattributed,

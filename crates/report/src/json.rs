@@ -141,6 +141,7 @@ fn incomplete_name(incomplete: &Incomplete) -> &'static str {
         Incomplete::Orphans => "orphans",
         Incomplete::Late => "late",
         Incomplete::Twins => "twins",
+        Incomplete::Guessed => "guessed",
         Incomplete::Unattributed => "unattributed",
         Incomplete::Uncalled => "uncalled",
         Incomplete::FirstRun => "first-run",

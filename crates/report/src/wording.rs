@@ -157,6 +157,9 @@ fn why_not(incomplete: &Incomplete) -> String {
         Incomplete::Twins => {
             "equal calls were made at the same time, so it is luck which of them a fault is injected into; cases with such faults were repeated, but one may be missing. Let the calls differ, in a query parameter or a header that `[identity]` knows, or make them one after the other".to_owned()
         }
+        Incomplete::Guessed => {
+            "who made some calls is a guess; let services hand on trace context, or say with `calls` in `[services.NAME]` whom each of them calls".to_owned()
+        }
         Incomplete::Unattributed => {
             "calls arrived without trace context, so it is not known which execution made them, and they were not tested; let services hand on context, set `[context] solo = \"on\"`, or list their paths in `[inject] spare` if they are not the test's".to_owned()
         }

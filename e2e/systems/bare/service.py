@@ -1,11 +1,13 @@
 """A service that hands on no trace context: python3 service.py ROLE HOW PORT [URLS].
 
-`desk` asks `rates` for an item, and fails where that fails; `rates` and `mail`
-only answer. HOW `desk` asks:
+`desk` asks `rates` for an item, and fails where that fails. `hall` asks all its
+URLs at once, each a moment after the last, and fails where one does. The others
+only answer. HOW:
 
-  fixed    it asks rates for /item
-  varying  it asks rates for another path each time, which is no usual id
-  later    it asks rates for /item; 150 ms after the answer it has mail sent
+  fixed    desk asks rates for /item
+  varying  desk asks rates for another path each time, which is no usual id
+  later    desk asks rates for /item; 150 ms after the answer it has mail sent
+  50, 200  it takes so many milliseconds before it does anything
 """
 
 import sys
@@ -14,6 +16,7 @@ import time
 import urllib.error
 import urllib.request
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 role, how, port, *urls = sys.argv[1:]
@@ -47,12 +50,29 @@ def quote():
     return body
 
 
+def ask_all():
+    with ThreadPoolExecutor() as pool:
+        answers = []
+        for url in urls:
+            answers.append(pool.submit(ask, url))
+            time.sleep(0.02)
+        return b"".join(answer.result() for answer in answers)
+
+
+def answer():
+    if how.isdigit():
+        time.sleep(int(how) / 1000)
+    if role == "hall":
+        return ask_all()
+    return quote() if role == "desk" else b"1"
+
+
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):
         try:
-            status, body = 200, quote() if role == "desk" else b"1"
+            status, body = 200, answer()
         except OSError:
             status, body = 500, b"no"
         self.send_response(status)

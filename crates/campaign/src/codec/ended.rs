@@ -237,6 +237,7 @@ impl IncompleteForm {
             Incomplete::Orphans => ("orphans", None),
             Incomplete::Late => ("late", None),
             Incomplete::Twins => ("twins", None),
+            Incomplete::Guessed => ("guessed", None),
             Incomplete::Unattributed => ("unattributed", None),
             Incomplete::Uncalled => ("uncalled", None),
             Incomplete::FirstRun => ("first-run", None),

@@ -69,7 +69,7 @@ fn robbed() {
     serve(as_cart);
 }
 
-struct Asked {
+pub(crate) struct Asked {
     path: String,
     headers: Vec<(String, String)>,
 }
@@ -134,6 +134,67 @@ pub(crate) fn mortal_cart(requests: usize) -> String {
     address
 }
 
+/// A cart in this process; where it listens.
+pub(crate) fn cart_here() -> String {
+    serve_here(|_| (200, "fine".to_owned()))
+}
+
+/// A service in this process that answers so; where it listens.
+pub(crate) fn serve_here(answer: fn(&Asked) -> (u16, String)) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            std::thread::spawn(move || serve_connection(stream, answer));
+        }
+    });
+    address
+}
+
+/// A shop in this process that hands on nothing, and asks the cart by the only
+/// connection that it ever makes. That is made at the request with this number;
+/// until then, and once it is lost, the shop answers 503.
+pub(crate) fn clinging_shop(cart: String, connects_at: usize) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        let (mut requests, mut connection) = (0, None);
+        for mut stream in listener.incoming().flatten() {
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            // Somebody only looked whether it is there.
+            if read_request(&mut reader).is_none() {
+                continue;
+            }
+            requests += 1;
+            if requests == connects_at {
+                connection = TcpStream::connect(&cart).ok();
+            }
+            let status = match connection.as_mut().and_then(ask_by) {
+                Some(()) => 200,
+                None => 503,
+            };
+            let answer =
+                format!("HTTP/1.1 {status} \r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    address
+}
+
+/// Asks the cart and waits for the whole answer.
+fn ask_by(connection: &mut TcpStream) -> Option<()> {
+    connection
+        .write_all(b"GET /items HTTP/1.1\r\nhost: cart\r\n\r\n")
+        .ok()?;
+    let mut answer = Vec::new();
+    while !answer.ends_with(b"fine") {
+        let mut bytes = [0; 1024];
+        let read = connection.read(&mut bytes).ok().filter(|read| *read > 0)?;
+        answer.extend_from_slice(&bytes[..read]);
+    }
+    Some(())
+}
+
 fn as_cart(asked: &Asked) -> (u16, String) {
     match asked.path.as_str() {
         "/items" => {
@@ -161,9 +222,10 @@ fn as_shop(asked: &Asked) -> (u16, String) {
     let handed_on = handed_on.filter(|(name, _)| forwards.split(',').any(|it| it == name));
     let handed_on: Vec<_> = handed_on.cloned().collect();
     let cart = std::env::var("CART_URL").unwrap();
-    if asked.path == "/later" {
+    if let Some(later) = asked.path.strip_prefix("/later") {
+        let millis = later.parse().unwrap_or(30);
         std::thread::spawn(move || {
-            std::thread::sleep(Duration::from_millis(30));
+            std::thread::sleep(Duration::from_millis(millis));
             get(&format!("{cart}/items"), &handed_on)
         });
         return (200, String::new());
