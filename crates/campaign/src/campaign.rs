@@ -16,7 +16,7 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, try_join_all};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use murphy_model::{
-    Certificate, Faultload, Finding, Identity, Incomplete, Observed, Point, Verdict,
+    Certificate, Faultload, Finding, Flag, Identity, Incomplete, Observed, Point, Verdict,
 };
 use murphy_oracle::Profile;
 use murphy_search::{Sample, Step, Ticket};
@@ -25,6 +25,7 @@ pub use self::state_check::{Apart, LeftBehind, STATE_LEFT_BEHIND};
 
 use self::state_check::StateChecks;
 use crate::event::{Event, Sink, Standing};
+use crate::first_run;
 use crate::judge::{Judge, Judgement, Symptom};
 use crate::redacted::redacted;
 use crate::reference::{self, Chosen, Refused};
@@ -221,7 +222,11 @@ impl<'r, W: World> Run<'r, W> {
         let remembered = reference.zip(self.memory.chosen.take());
         let is_kept = remembered.is_some() && self.memory.campaign.is_some();
         let (observed, chosen) = match remembered {
-            Some(remembered) => remembered,
+            Some((observed, mut chosen)) => {
+                let trials = self.world.trials();
+                chosen.first_run = first_run::calls(&trials, &observed, &self.settings.options);
+                (observed, chosen)
+            }
             None => {
                 let mut counted = Counted::new(self.sink);
                 let ran = reference::run(self.world, self.settings, &mut counted).await?;
@@ -479,6 +484,7 @@ impl<'r, W: World> Run<'r, W> {
             doubts,
         } = judge.verdict();
         doubts.note_in(&mut certificate, self.world.late());
+        note_first_run(&chosen.first_run, &mut certificate);
         let apart = self.checks.apart;
         let (scenario, searcher) = (&self.settings.scenario, &self.searcher);
         let left = self
@@ -512,6 +518,15 @@ impl<'r, W: World> Run<'r, W> {
             searcher: self.searcher,
         }
     }
+}
+
+/// Says which calls were not tested, because the system makes them only once.
+fn note_first_run(calls: &[Point], certificate: &mut Certificate) {
+    if !calls.is_empty() {
+        certificate.incomplete.get_or_insert(Incomplete::FirstRun);
+    }
+    let flags = calls.iter().map(|at| Flag::FirstRun { at: at.clone() });
+    certificate.flags.extend(flags);
 }
 
 /// Hands on events and counts the references among them.

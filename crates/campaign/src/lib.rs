@@ -14,6 +14,7 @@ pub mod codec;
 mod directory;
 mod doubts;
 mod event;
+mod first_run;
 mod judge;
 pub mod live;
 mod ndjson;

@@ -6,10 +6,11 @@
 
 use std::sync::Arc;
 
-use murphy_model::{Identity, Observed, Verdict};
+use murphy_model::{Identity, Observed, Point, Verdict};
 use murphy_registry::Recorded;
 
 use crate::event::{Event, Sink};
+use crate::first_run;
 use crate::redacted::redacted;
 use crate::settings::{IdentityChoice, Settings};
 use crate::stable::{self, Varies};
@@ -22,6 +23,8 @@ pub struct Chosen {
     pub identity: Identity,
     /// What was left out, and why, one sentence each.
     pub masked: Vec<String>,
+    /// Calls that are made only in the first run after a start.
+    pub first_run: Vec<Point>,
 }
 
 impl Chosen {
@@ -30,6 +33,7 @@ impl Chosen {
         Chosen {
             identity,
             masked: Vec::new(),
+            first_run: Vec::new(),
         }
     }
 }
@@ -60,6 +64,12 @@ pub enum Refused {
         /// What varies.
         varies: Vec<Varies>,
     },
+    /// Every execution is said to begin as after a start, but these calls are
+    /// made only in the first.
+    NotCold {
+        /// The calls.
+        at: Vec<Point>,
+    },
 }
 
 /// Runs the references and settles how calls are told apart. What comes back
@@ -71,7 +81,7 @@ pub async fn run<W: World>(
 ) -> Result<(Observed, Chosen), crate::Failed> {
     let start = Arc::new(settings.identity.start().clone());
     let mut references: Vec<(Observed, Option<Recorded>)> = Vec::new();
-    for number in 1..=settings.references.max(1) {
+    let mut make = async |number: usize| {
         let (observed, recorded) = world.reference(&start).await?;
         let observed = redacted(observed);
         sink.note(&Event::ReferenceRan {
@@ -79,9 +89,45 @@ pub async fn run<W: World>(
             observed: Arc::new(observed.clone()),
         });
         check_passed(number, &observed)?;
-        references.push((observed, recorded));
+        Ok::<_, crate::Failed>((observed, recorded))
+    };
+    let wanted = settings.references.max(1);
+    for number in 1..=wanted {
+        references.push(make(number).await?);
     }
-    Ok(settle(&settings.identity, references)?)
+    let mut trials = world.trials();
+    let settled = match settle(&settings.identity, &references) {
+        Err(Refused::Unstable { varies }) if is_first_run(&varies) => {
+            // The first one made calls that the system makes once: it was a
+            // trial like those before.
+            trials.push(references.remove(0).0);
+            references.push(make(wanted + 1).await?);
+            settle(&settings.identity, &references)
+        }
+        settled => settled,
+    };
+    let (observed, mut chosen) = settled?;
+    chosen.first_run = first_run::calls(&trials, &observed, &settings.options);
+    match world.claims_to_be_cold() && !chosen.first_run.is_empty() {
+        true => Err(Refused::NotCold {
+            at: chosen.first_run,
+        }
+        .into()),
+        false => Ok((observed, chosen)),
+    }
+}
+
+/// Whether all that varies is that the first reference made more calls.
+fn is_first_run(varies: &[Varies]) -> bool {
+    varies.iter().all(|varies| match varies {
+        Varies::Calls { counts, .. } => match &counts[..] {
+            [first, others @ ..] if others.len() > 1 => others
+                .iter()
+                .all(|count| count < first && *count == others[0]),
+            _ => false,
+        },
+        Varies::Replies { .. } => false,
+    })
 }
 
 fn check_passed(number: usize, observed: &Observed) -> Result<(), Refused> {
@@ -103,7 +149,7 @@ fn check_passed(number: usize, observed: &Observed) -> Result<(), Refused> {
 /// The reference to be learnt from, with its calls named as they will be.
 fn settle(
     choice: &IdentityChoice,
-    references: Vec<(Observed, Option<Recorded>)>,
+    references: &[(Observed, Option<Recorded>)],
 ) -> Result<(Observed, Chosen), Refused> {
     let recorded: Option<Vec<&Recorded>> = references.iter().map(|(_, r)| r.as_ref()).collect();
     let refused = |varies| Refused::Unstable { varies };
@@ -119,8 +165,8 @@ fn settle(
             (Chosen::exactly(choice.start().clone()), None)
         }
     };
-    let mut references = references.into_iter();
-    let (mut observed, _) = references.next().expect("at least one reference");
+    let (observed, _) = references.first().expect("at least one reference");
+    let mut observed = observed.clone();
     if let Some(trace) = trace {
         observed.execution.trace = trace;
     }

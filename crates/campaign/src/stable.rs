@@ -268,7 +268,7 @@ impl Differing {
 
 /// The path with `{}` where the two differ; `None` if they are not of one
 /// shape, or have nothing in common but their length.
-fn template(path: &str, other: &str) -> Option<String> {
+pub(crate) fn template(path: &str, other: &str) -> Option<String> {
     let (left, right): (Vec<&str>, Vec<&str>) =
         (path.split('/').collect(), other.split('/').collect());
     if left.len() != right.len() {

@@ -7,6 +7,7 @@
 use murphy::replays::ReplayError;
 use murphy_campaign::store::StoreError;
 use murphy_campaign::{BrokenWorld, Failed, Refused, Varies};
+use murphy_model::Point;
 use murphy_report::redact;
 
 use crate::usage::Usage;
@@ -170,6 +171,7 @@ impl Error {
                 varies: varies.iter().map(Varies::to_string).collect(),
                 hint: UNSTABLE.to_owned(),
             },
+            Failed::Refused(Refused::NotCold { at }) => Error::Broken(not_cold(&at)),
             Failed::Broken(broken) => Error::Broken(broken),
             Failed::Interrupted => Error::Interrupted,
         }
@@ -177,6 +179,20 @@ impl Error {
 }
 
 const UNSTABLE: &str = "make the scenario start from the same state every time (a `reset` step), or name what varies under `[identity]` in murphy.toml";
+
+/// What is said to bring everything back to how it is after a start does not.
+fn not_cold(at: &[Point]) -> BrokenWorld {
+    let calls: Vec<String> = at.iter().map(|at| format!("`{at}`")).collect();
+    BrokenWorld {
+        message: format!(
+            "executions do not begin as the first after a start: only that made {}",
+            calls.join(", ")
+        ),
+        place: None,
+        hint: Some("`restart = \"execution\"` or `cold = true` say they do: what still knows of the first run, a database or a file?".to_owned()),
+        logs: Vec::new(),
+    }
+}
 
 /// Enough to work on; later ones may follow from these.
 const MOST_PROBLEMS: usize = 5;

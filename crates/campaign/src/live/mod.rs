@@ -31,7 +31,7 @@ pub mod template;
 mod turns;
 mod wiring;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use murphy_model::{Execution, Fault, Faultload, Identity, Observed, Verdict};
@@ -61,7 +61,7 @@ use crate::{BrokenWorld, World};
 pub use self::beside::{Clash, HowClashed};
 pub use self::correlate::{Correlation, Wanted};
 pub use self::ledger::{CleanedUp, MARK, clean_up};
-pub use self::options::{LiveOptions, Wired};
+pub use self::options::{LiveOptions, Trials, Wired};
 pub use self::scenario::command::{CONTROL_VARIABLE, url_variable};
 pub use self::scenario::json_path;
 pub use self::services::STOP_WITHIN;
@@ -105,6 +105,12 @@ pub struct LiveWorld {
     moments: Moments,
     /// Where the next scenario may run while an execution is waited for.
     turns: Option<Turns>,
+    /// Whether every execution begins with services that were just started.
+    restarts: bool,
+    /// Whether a `reset` step claims the same.
+    is_cold: bool,
+    /// How long the last restart took.
+    restart_took: Mutex<Option<Duration>>,
     options: LiveOptions,
     timeout: Duration,
     cleaned_up: Vec<CleanedUp>,
@@ -176,6 +182,9 @@ impl LiveWorld {
             grace: Grace::set(options.grace),
             moments: Moments::default(),
             turns: overlaps(&system, &scenario, &options).then(|| Turns::new(options.workers)),
+            restarts: system.restart,
+            is_cold: system.is_cold,
+            restart_took: Mutex::default(),
             options,
             cleaned_up,
         })
@@ -232,6 +241,31 @@ impl LiveWorld {
             solo: self.options.solo,
             grace: self.grace.get(),
         }
+    /// How long it takes to restart the services, where that is done before
+    /// every execution.
+    pub fn restart_took(&self) -> Option<Duration> {
+        *self
+            .restart_took
+            .lock()
+            .unwrap_or_else(|it| it.into_inner())
+    }
+
+    /// Starts the services anew, where every execution is to begin so.
+    async fn restart_if_wanted(&self) -> Result<(), BrokenWorld> {
+        if !self.restarts {
+            return Ok(());
+        }
+        let began = Instant::now();
+        self.services.restart(&self.wiring).await?;
+        self.setup.run().await?;
+        let mut took = self
+            .restart_took
+            .lock()
+            .unwrap_or_else(|it| it.into_inner());
+        *took = Some(began.elapsed());
+        Ok(())
+    }
+
     }
 
     /// Runs the scenario once. Where a service ended meanwhile and others ran
@@ -280,6 +314,7 @@ impl LiveWorld {
         let marks = self.services.marks();
         let begun = self.begin(worker, faultload, identity, keep, how.solo)?;
         let said = Arc::new(Log::new(OUTPUT));
+        self.restart_if_wanted().await?;
         let (word, recorded, took) = self.play(worker, &begun, &said, how, &mut turn).await?;
         if word.is_err() && recorded.details.iter().any(is_down) {
             self.check_running(&recorded).await?;
@@ -487,6 +522,14 @@ impl World for LiveWorld {
         if !self.services.restart(&self.wiring).await? {
             return Ok(false);
         }
+    fn trials(&self) -> Vec<Observed> {
+        self.options.trials.comparable(self.options.solo)
+    }
+
+    fn claims_to_be_cold(&self) -> bool {
+        self.is_cold || self.restarts
+    }
+
         self.setup.run().await?;
         Ok(true)
     }
@@ -569,5 +612,5 @@ fn verdict(word: Result<(), String>, missing: Vec<Fault>) -> Verdict {
 /// state must be as it was.
 fn overlaps(system: &SystemSpec, scenario: &ScenarioSpec, options: &LiveOptions) -> bool {
     let ours = matches!(scenario.kind, ScenarioKind::Requests(_));
-    ours && !options.solo && system.reset.is_empty()
+    ours && !options.solo && system.reset.is_empty() && !system.restart
 }

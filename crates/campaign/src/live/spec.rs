@@ -28,6 +28,11 @@ pub struct SystemSpec {
     pub reset: Vec<StepSpec>,
     /// Run once at the end, faults inhibited.
     pub teardown: Vec<StepSpec>,
+    /// Whether managed services are restarted before every execution, with the
+    /// set-up after it.
+    pub restart: bool,
+    /// Whether a step of `reset` says that everything is as after a start.
+    pub is_cold: bool,
 }
 
 /// One service.

@@ -29,6 +29,9 @@ pub(crate) struct Root {
     /// The tests, by name.
     #[serde(default)]
     pub(crate) scenario: Named<Scenario>,
+    /// What concerns the services as a whole.
+    #[serde(default)]
+    pub(crate) system: System,
     /// What is done around executions, without faults.
     #[serde(default)]
     pub(crate) steps: Steps,
@@ -99,6 +102,15 @@ pub(crate) struct Service {
 
 /// A test: exactly one of `command`, `request`, `grpc` and `steps`.
 #[derive(Debug, Deserialize, JsonSchema)]
+/// What concerns the services as a whole.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct System {
+    /// When services that Murphy starts are restarted: "never", or before every "execution", with the `setup` steps after it. Then calls that are made only once after a start are tested too.
+    #[schemars(extend("enum" = ["never", "execution"]))]
+    pub(crate) restart: Option<Text>,
+}
+
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Scenario {
     /// A program that passes if it exits with 0: a text that is split as a shell would, or a list. May hold `{NAME.url}` and the like.
@@ -206,6 +218,8 @@ pub(crate) struct StepTable {
     pub(crate) expect: Option<At<Expect>>,
 }
 
+    /// Only for `reset`: after it everything is as after a start, caches and tokens included. A run that shows otherwise is refused.
+    pub(crate) cold: Option<At<bool>>,
 /// What to try, and how much of it; arguments of the command line win.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]

@@ -34,8 +34,12 @@ pub(super) fn resolve(file: File, mut raw: Root) -> Result<Config, Vec<Usage>> {
     let of_services = modes_of_services(&mut raw);
     let versions = versions_of_services(&mut raw);
     let modes = search::modes(checker, raw.search.modes.take(), of_services, raw.modes);
+    let is_cold = scenarios::is_cold(checker, &raw.steps);
+    let services = services::services(checker, raw.services.0);
     let system = SystemSpec {
-        services: services::services(checker, raw.services.0),
+        restart: services::restart(checker, raw.system.restart, &services),
+        is_cold,
+        services,
         setup: scenarios::steps(checker, raw.steps.setup),
         reset: scenarios::steps(checker, raw.steps.reset),
         teardown: scenarios::steps(checker, raw.steps.teardown),

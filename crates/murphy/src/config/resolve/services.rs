@@ -7,7 +7,7 @@ use murphy_campaign::live::{CONTROL_VARIABLE, STOP_WITHIN, url_variable};
 
 use super::checker::{Checker, Filler};
 use crate::config::Span;
-use crate::config::raw::{Service, Text};
+use crate::config::raw::{At, Service, Text};
 
 /// The services that make sense.
 pub(super) fn services(checker: &mut Checker<'_>, raw: Vec<(Text, Service)>) -> Vec<ServiceSpec> {
@@ -29,6 +29,24 @@ pub(super) fn services(checker: &mut Checker<'_>, raw: Vec<(Text, Service)>) -> 
 }
 
 /// Who listens where.
+/// Whether services are restarted before every execution.
+pub(super) fn restart(
+    checker: &mut Checker<'_>,
+    raw: Option<Text>,
+    services: &[ServiceSpec],
+) -> bool {
+    let Some(raw) = raw else { return false };
+    let times = [("never", false), ("execution", true)];
+    let restart = checker.named("time to restart", &raw, &times) == Some(true);
+    let is_managed = |service: &ServiceSpec| matches!(service.source, Source::Managed(_));
+    if restart && !services.iter().any(is_managed) {
+        let message = "no service can be restarted: Murphy starts none of them";
+        let hint = "give services a `command`, or use a `reset` step with `cold = true`";
+        checker.refuse(&raw.span, message, "nothing to restart", hint);
+    }
+    restart
+}
+
 struct Listener {
     who: String,
     at: SocketAddr,
