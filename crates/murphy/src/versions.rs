@@ -240,6 +240,7 @@ mod tests {
             proxied: true,
             health: Health::default(),
             place: None,
+            process: None,
         };
         let system = SystemSpec {
             services: vec![cart],

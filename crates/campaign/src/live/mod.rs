@@ -200,6 +200,11 @@ impl LiveWorld {
         self.wiring.direct().get(service).map(|it| it.address())
     }
 
+    /// Whether a process that Murphy started for another service serves it.
+    pub fn comes_with_others(&self, service: &str) -> bool {
+        self.services.comes_with_others(service)
+    }
+
     /// Where callers that Murphy does not start must call a service so that
     /// its proxy sees it, `host:port`.
     pub fn proxied(&self, service: &str) -> Option<String> {
@@ -236,11 +241,6 @@ impl LiveWorld {
         revived.and(torn_down)
     }
 
-    fn how(&self) -> How {
-        How {
-            solo: self.options.solo,
-            grace: self.grace.get(),
-        }
     /// How long it takes to restart the services, where that is done before
     /// every execution.
     pub fn restart_took(&self) -> Option<Duration> {
@@ -266,6 +266,11 @@ impl LiveWorld {
         Ok(())
     }
 
+    fn how(&self) -> How {
+        How {
+            solo: self.options.solo,
+            grace: self.grace.get(),
+        }
     }
 
     /// Runs the scenario once. Where a service ended meanwhile and others ran
@@ -309,12 +314,12 @@ impl LiveWorld {
     ) -> Result<(Observed, Option<Recorded>, bool), BrokenWorld> {
         let mut turn = self.turn().await;
         let worker = turn.as_ref().map_or(worker, Turn::worker);
+        self.restart_if_wanted().await?;
         self.services.revive(&self.wiring).await?;
         self.reset.run().await?;
         let marks = self.services.marks();
         let begun = self.begin(worker, faultload, identity, keep, how.solo)?;
         let said = Arc::new(Log::new(OUTPUT));
-        self.restart_if_wanted().await?;
         let (word, recorded, took) = self.play(worker, &begun, &said, how, &mut turn).await?;
         if word.is_err() && recorded.details.iter().any(is_down) {
             self.check_running(&recorded).await?;
@@ -517,11 +522,6 @@ impl World for LiveWorld {
         self.registry.late()
     }
 
-    async fn restart(&self) -> Result<bool, BrokenWorld> {
-        let _alone = self.together.write().await;
-        if !self.services.restart(&self.wiring).await? {
-            return Ok(false);
-        }
     fn trials(&self) -> Vec<Observed> {
         self.options.trials.comparable(self.options.solo)
     }
@@ -530,6 +530,11 @@ impl World for LiveWorld {
         self.is_cold || self.restarts
     }
 
+    async fn restart(&self) -> Result<bool, BrokenWorld> {
+        let _alone = self.together.write().await;
+        if !self.services.restart(&self.wiring).await? {
+            return Ok(false);
+        }
         self.setup.run().await?;
         Ok(true)
     }

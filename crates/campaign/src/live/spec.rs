@@ -42,6 +42,8 @@ pub struct ServiceSpec {
     pub name: String,
     /// Where it comes from.
     pub source: Source,
+    /// The managed service whose process serves this one too, at `upstream`.
+    pub process: Option<String>,
     /// Where its proxy listens for the other services; any free port if
     /// `None`. For a service that runs already and whose callers cannot be
     /// told otherwise, this is the address they call.

@@ -248,6 +248,7 @@ mod tests {
             proxied: true,
             health: Health::default(),
             place: None,
+            process: None,
         }
     }
 

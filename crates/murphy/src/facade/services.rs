@@ -108,6 +108,7 @@ impl Managed {
             proxied: true,
             health: self.health,
             place: None,
+            process: None,
         }
     }
 }
@@ -126,6 +127,7 @@ pub(super) fn running(
         proxied: true,
         health: Health::default(),
         place: None,
+        process: None,
     }
 }
 

@@ -86,6 +86,8 @@ pub(crate) struct Service {
     pub(crate) stop_within: Option<Text>,
     /// `host:port` of a service that runs already.
     pub(crate) upstream: Option<Text>,
+    /// The service whose command serves this one too, at `port` or `upstream`: Murphy waits for it there.
+    pub(crate) process: Option<Text>,
     /// Where the proxy in front of the service listens; any free port by default.
     pub(crate) listen: Option<Text>,
     /// Whether calls to it are seen and can be made to fail.
@@ -100,8 +102,6 @@ pub(crate) struct Service {
     pub(crate) version: Option<Text>,
 }
 
-/// A test: exactly one of `command`, `request`, `grpc` and `steps`.
-#[derive(Debug, Deserialize, JsonSchema)]
 /// What concerns the services as a whole.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
@@ -111,6 +111,8 @@ pub(crate) struct System {
     pub(crate) restart: Option<Text>,
 }
 
+/// A test: exactly one of `command`, `request`, `grpc` and `steps`.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Scenario {
     /// A program that passes if it exits with 0: a text that is split as a shell would, or a list. May hold `{NAME.url}` and the like.
@@ -216,10 +218,10 @@ pub(crate) struct StepTable {
     pub(crate) body: Option<Text>,
     /// What must hold of the answer.
     pub(crate) expect: Option<At<Expect>>,
-}
-
     /// Only for `reset`: after it everything is as after a start, caches and tokens included. A run that shows otherwise is refused.
     pub(crate) cold: Option<At<bool>>,
+}
+
 /// What to try, and how much of it; arguments of the command line win.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]

@@ -13,6 +13,7 @@ use crate::config::raw::{At, Service, Text};
 pub(super) fn services(checker: &mut Checker<'_>, raw: Vec<(Text, Service)>) -> Vec<ServiceSpec> {
     let mut listeners: Vec<Listener> = Vec::new();
     let mut all: Vec<ServiceSpec> = Vec::new();
+    check_processes(checker, &raw);
     for (name, service) in raw {
         check_variable(checker, &name, &all);
         let places = Places::of(&service);
@@ -28,7 +29,6 @@ pub(super) fn services(checker: &mut Checker<'_>, raw: Vec<(Text, Service)>) -> 
     all
 }
 
-/// Who listens where.
 /// Whether services are restarted before every execution.
 pub(super) fn restart(
     checker: &mut Checker<'_>,
@@ -47,6 +47,7 @@ pub(super) fn restart(
     restart
 }
 
+/// Who listens where.
 struct Listener {
     who: String,
     at: SocketAddr,
@@ -94,15 +95,66 @@ fn one(checker: &mut Checker<'_>, name: &Text, mut raw: Service) -> Option<Servi
     let listen = raw.listen.take().and_then(|text| listen(checker, &text));
     let proxied = raw.proxied.unwrap_or(true);
     let health = health(checker, &raw);
+    let process = raw.process.take();
+    let process = process.map(|it| process_at(checker, &it, &mut raw));
     let source = source(checker, name, raw)?;
     Some(ServiceSpec {
         name: plain?,
         source,
+        process: process.flatten(),
         listen,
         proxied,
         health,
         place: Some(checker.place(&name.span)),
     })
+}
+
+/// The process that serves this service too, where there is one of that name.
+/// Its `port` is where that listens.
+fn process_at(checker: &mut Checker<'_>, process: &Text, raw: &mut Service) -> Option<String> {
+    if let Some(command) = &raw.command {
+        let message = "a service has a process of its own or shares one, not both";
+        let hint = "leave out `command` or `process`";
+        checker.refuse(&command.span, message, "`process` is there too", hint);
+        return None;
+    }
+    if raw.upstream.is_none() {
+        let Some(port) = raw.port.take() else {
+            let message = "nothing says where the process serves this service";
+            let hint = "add `port = …`, the other port that its command listens on";
+            checker.refuse(
+                &process.span,
+                message,
+                "neither `port` nor `upstream`",
+                hint,
+            );
+            return None;
+        };
+        raw.upstream = Some(At {
+            value: format!("127.0.0.1:{}", port.value.0),
+            span: port.span,
+        });
+    }
+    checker.service(process)
+}
+
+/// A process is shared only by services of which one has a command.
+fn check_processes(checker: &mut Checker<'_>, raw: &[(Text, Service)]) {
+    let has_command = |name: &str| {
+        let mut services = raw.iter();
+        services.any(|(other, service)| other.value == name && service.command.is_some())
+    };
+    let shared = raw
+        .iter()
+        .filter_map(|(_, service)| service.process.clone());
+    for process in shared {
+        let is_service = checker.services().contains(&process.value);
+        if is_service && !has_command(&process.value) {
+            let message = format!("Murphy does not start `{}`", process.value);
+            let hint = "name a service with a `command`, or leave `process` out";
+            checker.refuse(&process.span, message, "no process of ours", hint);
+        }
+    }
 }
 
 fn source(checker: &mut Checker<'_>, name: &Text, raw: Service) -> Option<Source> {
