@@ -24,6 +24,7 @@ use murphy_search::{Sample, Step, Ticket};
 pub use self::state_check::{Apart, LeftBehind, STATE_LEFT_BEHIND};
 
 use self::state_check::StateChecks;
+use crate::equal_calls::{self, learnable};
 use crate::event::{Event, Sink, Standing};
 use crate::first_run;
 use crate::judge::{Judge, Judgement, Symptom};
@@ -368,7 +369,8 @@ impl<'r, W: World> Run<'r, W> {
     /// system was not as it was at the start.
     fn learn_only(&mut self, ticket: Ticket, observed: Observed) {
         let strategy = self.searcher.strategy();
-        strategy.learn(ticket, redacted(observed).execution);
+        let learnt = learnable(redacted(observed).execution, self.settings);
+        strategy.learn(ticket, learnt);
     }
 
     /// The execution under this faultload, if it was made already, and whether
@@ -394,9 +396,8 @@ impl<'r, W: World> Run<'r, W> {
         let execution = &observed.execution;
         let mut calls = execution.trace.calls().iter();
         self.injected |= calls.any(|call| call.injected.is_some());
-        self.searcher
-            .strategy()
-            .learn(ticket, observed.execution.clone());
+        let learnt = learnable(observed.execution.clone(), self.settings);
+        self.searcher.strategy().learn(ticket, learnt);
         self.sink.note(&Event::ExecutionEnded {
             ticket,
             observed: observed.clone(),
@@ -442,7 +443,8 @@ impl<'r, W: World> Run<'r, W> {
             };
             for (observed, stored) in batch {
                 let observed = Arc::new(redacted(observed));
-                let agreed = sample.compare(&observed.execution);
+                let learnt = learnable(observed.execution.clone(), self.settings);
+                let agreed = sample.compare(&learnt);
                 made += 1;
                 self.sink.note(&Event::Audited {
                     number: made,
@@ -484,6 +486,10 @@ impl<'r, W: World> Run<'r, W> {
             doubts,
         } = judge.verdict();
         doubts.note_in(&mut certificate, self.world.late());
+        if equal_calls::count_as_one(self.settings) {
+            let assumption = equal_calls::ASSUMPTION.to_owned();
+            certificate.assumptions.push(assumption);
+        }
         note_first_run(&chosen.first_run, &mut certificate);
         let apart = self.checks.apart;
         let (scenario, searcher) = (&self.settings.scenario, &self.searcher);

@@ -13,6 +13,7 @@ mod campaign;
 pub mod codec;
 mod directory;
 mod doubts;
+mod equal_calls;
 mod event;
 mod first_run;
 mod judge;

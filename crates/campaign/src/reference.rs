@@ -13,7 +13,7 @@ use crate::event::{Event, Sink};
 use crate::first_run;
 use crate::redacted::redacted;
 use crate::settings::{IdentityChoice, Settings};
-use crate::stable::{self, Varies};
+use crate::stable::{self, Compared, Varies};
 use crate::world::World;
 
 /// How calls are told apart, and what was left out of it.
@@ -96,13 +96,13 @@ pub async fn run<W: World>(
         references.push(make(number).await?);
     }
     let mut trials = world.trials();
-    let settled = match settle(&settings.identity, &references) {
+    let settled = match settle(settings, &references) {
         Err(Refused::Unstable { varies }) if is_first_run(&varies) => {
             // The first one made calls that the system makes once: it was a
             // trial like those before.
             trials.push(references.remove(0).0);
             references.push(make(wanted + 1).await?);
-            settle(&settings.identity, &references)
+            settle(settings, &references)
         }
         settled => settled,
     };
@@ -148,20 +148,22 @@ fn check_passed(number: usize, observed: &Observed) -> Result<(), Refused> {
 
 /// The reference to be learnt from, with its calls named as they will be.
 fn settle(
-    choice: &IdentityChoice,
+    settings: &Settings,
     references: &[(Observed, Option<Recorded>)],
 ) -> Result<(Observed, Chosen), Refused> {
     let recorded: Option<Vec<&Recorded>> = references.iter().map(|(_, r)| r.as_ref()).collect();
     let refused = |varies| Refused::Unstable { varies };
-    let (chosen, trace) = match (choice, recorded) {
+    let filter = &settings.options.filter;
+    let (chosen, trace) = match (&settings.identity, recorded) {
         (IdentityChoice::Auto(start, may), Some(recorded)) => {
-            let settled = stable::most_precise(start, *may, &recorded);
+            let settled = stable::most_precise(start, *may, &recorded, filter);
             let (chosen, trace) = settled.map_err(refused)?;
             (chosen, Some(trace))
         }
         (choice, _) => {
             let traces: Vec<_> = references.iter().map(|(o, _)| &o.execution.trace).collect();
-            stable::check(&traces).map_err(refused)?;
+            let count = choice.start().count;
+            stable::check(&traces, Compared { count, filter }).map_err(refused)?;
             (Chosen::exactly(choice.start().clone()), None)
         }
     };
