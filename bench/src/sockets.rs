@@ -215,6 +215,7 @@ impl Campaign {
                 upstream: address.to_string(),
             },
             listen: listens.get(name).copied(),
+            process: None,
             proxied: true,
             calls: None,
             unused: Default::default(),

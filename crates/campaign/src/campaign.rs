@@ -16,7 +16,7 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, try_join_all};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use murphy_model::{
-    Certificate, Faultload, Finding, Identity, Incomplete, Observed, Point, Verdict,
+    Certificate, Faultload, Finding, Flag, Identity, Incomplete, Observed, Point, Verdict,
 };
 use murphy_oracle::Profile;
 use murphy_search::{Sample, Step, Ticket};
@@ -24,7 +24,9 @@ use murphy_search::{Sample, Step, Ticket};
 pub use self::state_check::{Apart, LeftBehind, STATE_LEFT_BEHIND};
 
 use self::state_check::StateChecks;
+use crate::equal_calls::{self, learnable};
 use crate::event::{Event, Sink, Standing};
+use crate::first_run;
 use crate::judge::{Judge, Judgement, Symptom};
 use crate::redacted::redacted;
 use crate::reference::{self, Chosen, Refused};
@@ -245,7 +247,11 @@ impl<'r, W: World> Run<'r, W> {
         let remembered = reference.zip(self.memory.chosen.take());
         let is_kept = remembered.is_some() && self.memory.campaign.is_some();
         let (observed, chosen) = match remembered {
-            Some(remembered) => remembered,
+            Some((observed, mut chosen)) => {
+                let trials = self.world.trials();
+                chosen.first_run = first_run::calls(&trials, &observed, &self.settings.options);
+                (observed, chosen)
+            }
             None => {
                 let mut counted = Counted::new(self.sink);
                 let ran = reference::run(self.world, self.settings, &mut counted).await?;
@@ -391,7 +397,7 @@ impl<'r, W: World> Run<'r, W> {
             let (_, recorded) = self.world.record(&varying.faultload, &identity).await?;
             seen.extend(recorded);
         }
-        if !volatile::loosen(&mut chosen, &self.settings.identity, &seen) {
+        if !volatile::loosen(&mut chosen, self.settings, &seen) {
             self.cleared.insert(varying.made);
             return Ok(None);
         }
@@ -460,7 +466,8 @@ impl<'r, W: World> Run<'r, W> {
     /// system was not as it was at the start.
     fn learn_only(&mut self, ticket: Ticket, observed: Observed) {
         let strategy = self.searcher.strategy();
-        strategy.learn(ticket, redacted(observed).execution);
+        let learnt = learnable(redacted(observed).execution, self.settings);
+        strategy.learn(ticket, learnt);
     }
 
     /// The execution under this faultload, if it was made already, and whether
@@ -490,9 +497,8 @@ impl<'r, W: World> Run<'r, W> {
         let execution = &observed.execution;
         let mut calls = execution.trace.calls().iter();
         self.injected |= calls.any(|call| call.injected.is_some());
-        self.searcher
-            .strategy()
-            .learn(ticket, observed.execution.clone());
+        let learnt = learnable(observed.execution.clone(), self.settings);
+        self.searcher.strategy().learn(ticket, learnt);
         self.sink.note(&Event::ExecutionEnded {
             ticket,
             observed: observed.clone(),
@@ -538,7 +544,8 @@ impl<'r, W: World> Run<'r, W> {
             };
             for (observed, stored) in batch {
                 let observed = Arc::new(redacted(observed));
-                let agreed = sample.compare(&observed.execution);
+                let learnt = learnable(observed.execution.clone(), self.settings);
+                let agreed = sample.compare(&learnt);
                 made += 1;
                 self.sink.note(&Event::Audited {
                     number: made,
@@ -615,6 +622,11 @@ impl<'r, W: World> Run<'r, W> {
             doubts,
         } = judge.verdict();
         doubts.note_in(&mut certificate, self.world);
+        if equal_calls::count_as_one(self.settings) {
+            let assumption = equal_calls::ASSUMPTION.to_owned();
+            certificate.assumptions.push(assumption);
+        }
+        note_first_run(&chosen.first_run, &mut certificate);
         let apart = self.checks.apart;
         let (scenario, searcher) = (&self.settings.scenario, &self.searcher);
         let left = self
@@ -648,6 +660,15 @@ impl<'r, W: World> Run<'r, W> {
             searcher: self.searcher,
         }
     }
+}
+
+/// Says which calls were not tested, because the system makes them only once.
+fn note_first_run(calls: &[Point], certificate: &mut Certificate) {
+    if !calls.is_empty() {
+        certificate.incomplete.get_or_insert(Incomplete::FirstRun);
+    }
+    let flags = calls.iter().map(|at| Flag::FirstRun { at: at.clone() });
+    certificate.flags.extend(flags);
 }
 
 /// Hands on events and counts the references among them.

@@ -6,14 +6,15 @@
 
 use std::sync::Arc;
 
-use murphy_model::{Identity, Observed, Verdict};
+use murphy_model::{Identity, Observed, Point, Verdict};
 use murphy_registry::Recorded;
 
 use crate::answer_masks;
 use crate::event::{Event, Sink};
+use crate::first_run;
 use crate::redacted::redacted;
 use crate::settings::{IdentityChoice, Settings};
-use crate::stable::{self, Varies};
+use crate::stable::{self, Compared, Varies};
 use crate::world::World;
 
 /// How calls are told apart, and what was left out of it.
@@ -23,6 +24,8 @@ pub struct Chosen {
     pub identity: Identity,
     /// What was left out, and why, one sentence each.
     pub masked: Vec<String>,
+    /// Calls that are made only in the first run after a start.
+    pub first_run: Vec<Point>,
 }
 
 impl Chosen {
@@ -31,6 +34,7 @@ impl Chosen {
         Chosen {
             identity,
             masked: Vec::new(),
+            first_run: Vec::new(),
         }
     }
 }
@@ -61,6 +65,12 @@ pub enum Refused {
         /// What varies.
         varies: Vec<Varies>,
     },
+    /// Every execution is said to begin as after a start, but these calls are
+    /// made only in the first.
+    NotCold {
+        /// The calls.
+        at: Vec<Point>,
+    },
 }
 
 /// Runs the references and settles how calls are told apart. What comes back
@@ -72,7 +82,7 @@ pub async fn run<W: World>(
 ) -> Result<(Observed, Chosen), crate::Failed> {
     let start = Arc::new(settings.identity.start().clone());
     let mut references: Vec<(Observed, Option<Recorded>)> = Vec::new();
-    for number in 1..=settings.references.max(1) {
+    let mut make = async |number: usize| {
         let (observed, recorded) = world.reference(&start).await?;
         let observed = redacted(observed);
         sink.note(&Event::ReferenceRan {
@@ -80,9 +90,45 @@ pub async fn run<W: World>(
             observed: Arc::new(observed.clone()),
         });
         check_passed(number, &observed)?;
-        references.push((observed, recorded));
+        Ok::<_, crate::Failed>((observed, recorded))
+    };
+    let wanted = settings.references.max(1);
+    for number in 1..=wanted {
+        references.push(make(number).await?);
     }
-    Ok(settle(&settings.identity, references)?)
+    let mut trials = world.trials();
+    let settled = match settle(settings, &references) {
+        Err(Refused::Unstable { varies }) if is_first_run(&varies) => {
+            // The first one made calls that the system makes once: it was a
+            // trial like those before.
+            trials.push(references.remove(0).0);
+            references.push(make(wanted + 1).await?);
+            settle(settings, &references)
+        }
+        settled => settled,
+    };
+    let (observed, mut chosen) = settled?;
+    chosen.first_run = first_run::calls(&trials, &observed, &settings.options);
+    match world.claims_to_be_cold() && !chosen.first_run.is_empty() {
+        true => Err(Refused::NotCold {
+            at: chosen.first_run,
+        }
+        .into()),
+        false => Ok((observed, chosen)),
+    }
+}
+
+/// Whether all that varies is that the first reference made more calls.
+fn is_first_run(varies: &[Varies]) -> bool {
+    varies.iter().all(|varies| match varies {
+        Varies::Calls { counts, .. } => match &counts[..] {
+            [first, others @ ..] if others.len() > 1 => others
+                .iter()
+                .all(|count| count < first && *count == others[0]),
+            _ => false,
+        },
+        Varies::Replies { .. } => false,
+    })
 }
 
 fn check_passed(number: usize, observed: &Observed) -> Result<(), Refused> {
@@ -103,26 +149,28 @@ fn check_passed(number: usize, observed: &Observed) -> Result<(), Refused> {
 
 /// The reference to be learnt from, with its calls named as they will be.
 fn settle(
-    choice: &IdentityChoice,
-    references: Vec<(Observed, Option<Recorded>)>,
+    settings: &Settings,
+    references: &[(Observed, Option<Recorded>)],
 ) -> Result<(Observed, Chosen), Refused> {
     let recorded: Option<Vec<&Recorded>> = references.iter().map(|(_, r)| r.as_ref()).collect();
     let refused = |varies| Refused::Unstable { varies };
-    let (mut chosen, trace) = match (choice, &recorded) {
+    let filter = &settings.options.filter;
+    let (mut chosen, trace) = match (&settings.identity, &recorded) {
         (IdentityChoice::Auto(start, may), Some(recorded)) => {
-            let settled = stable::most_precise(start, *may, recorded);
+            let settled = stable::most_precise(start, *may, recorded, filter);
             settled.map_err(refused)?
         }
         (choice, _) => {
             let traces: Vec<_> = references.iter().map(|(o, _)| &o.execution.trace).collect();
-            stable::check(&traces).map_err(refused)?;
+            let count = choice.start().count;
+            stable::check(&traces, Compared { count, filter }).map_err(refused)?;
             let first = traces.first().expect("at least one reference");
             (Chosen::exactly(choice.start().clone()), (*first).clone())
         }
     };
     let trace = answer_masks::apply(&mut chosen, trace, &recorded.unwrap_or_default());
-    let mut references = references.into_iter();
-    let (mut observed, _) = references.next().expect("at least one reference");
+    let (observed, _) = references.first().expect("at least one reference");
+    let mut observed = observed.clone();
     observed.execution.trace = trace;
     Ok((observed, chosen))
 }

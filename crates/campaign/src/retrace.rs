@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use murphy_model::{Faultload, Observed, Verdict};
 use murphy_search::Step;
 
+use crate::equal_calls::learnable;
 use crate::searcher::Searcher;
 use crate::settings::Settings;
 
@@ -46,7 +47,7 @@ pub fn retrace(settings: &Settings, mut kept: HashMap<Faultload, Observed>) -> R
             retraced.is_cut_off = true;
             break;
         };
-        let execution = observed.execution;
+        let execution = learnable(observed.execution, settings);
         let verdict = execution.verdict.clone();
         retraced.searcher.strategy().learn(ticket, execution);
         let number = retraced.searcher.number(ticket, &faultload);

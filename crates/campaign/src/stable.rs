@@ -14,6 +14,7 @@ use murphy_model::{
     Arrival, Call, CallId, Identifier, Identity, Interface, PathTemplates, Point, Reply, Trace,
 };
 use murphy_registry::Recorded;
+use murphy_search::Filter;
 use serde_json::Value;
 
 use crate::reference::Chosen;
@@ -38,6 +39,24 @@ pub enum Varies {
     },
 }
 
+impl Varies {
+    /// Where.
+    pub fn at(&self) -> &Point {
+        match self {
+            Varies::Calls { at, .. } | Varies::Replies { at, .. } => at,
+        }
+    }
+
+    /// Whether only the number of otherwise equal calls varies: this is not
+    /// the first of them, or was made under one that is not.
+    pub fn is_only_number(&self) -> bool {
+        let Varies::Calls { at, .. } = self else {
+            return false;
+        };
+        at.frames().iter().any(|frame| frame.count > 1)
+    }
+}
+
 impl fmt::Display for Varies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -56,9 +75,18 @@ impl fmt::Display for Varies {
     }
 }
 
+/// What of the references must be the same.
+#[derive(Clone, Copy)]
+pub(crate) struct Compared<'c> {
+    /// Whether the number of equal calls is among it.
+    pub(crate) count: bool,
+    /// Calls that are never made to fail may come and go.
+    pub(crate) filter: &'c Filter,
+}
+
 /// Whether all traces show the same calls with the same answers, in whatever
 /// order.
-pub(crate) fn check(traces: &[&Trace]) -> Result<(), Vec<Varies>> {
+pub(crate) fn check(traces: &[&Trace], compared: Compared<'_>) -> Result<(), Vec<Varies>> {
     let seen: Vec<BTreeMap<&Point, Vec<Option<Reply>>>> =
         traces.iter().map(|trace| by_point(trace)).collect();
     let points: BTreeSet<&Point> = seen
@@ -67,11 +95,19 @@ pub(crate) fn check(traces: &[&Trace]) -> Result<(), Vec<Varies>> {
         .collect();
     let varies: Vec<Varies> = points
         .into_iter()
-        .filter_map(|point| varies(point, &seen))
+        .filter(|point| compared.matters(point))
+        .filter_map(|point| varies(point, &seen, compared.count))
         .collect();
     match varies.is_empty() {
         true => Ok(()),
         false => Err(varies),
+    }
+}
+
+impl Compared<'_> {
+    /// The scenario's own calls are never made to fail, and matter.
+    fn matters(&self, point: &Point) -> bool {
+        point.parent().is_none() || self.filter.allows(point)
     }
 }
 
@@ -83,10 +119,19 @@ fn by_point(trace: &Trace) -> BTreeMap<&Point, Vec<Option<Reply>>> {
     calls
 }
 
-fn varies(at: &Point, seen: &[BTreeMap<&Point, Vec<Option<Reply>>>]) -> Option<Varies> {
+fn varies(
+    at: &Point,
+    seen: &[BTreeMap<&Point, Vec<Option<Reply>>>],
+    count: bool,
+) -> Option<Varies> {
     let replies: Vec<&[Option<Reply>]> = seen
         .iter()
         .map(|calls| calls.get(at).map_or(&[][..], Vec::as_slice))
+        // Where their number does not matter, the last answer is what counts.
+        .map(|replies| match count {
+            true => replies,
+            false => &replies[replies.len().saturating_sub(1)..],
+        })
         .collect();
     if replies.iter().any(|one| one.len() != replies[0].len()) {
         return Some(Varies::Calls {
@@ -110,9 +155,10 @@ pub(crate) fn most_precise(
     start: &Identity,
     may: MayLeaveOut,
     references: &[&Recorded],
+    filter: &Filter,
 ) -> Result<(Chosen, Trace), Vec<Varies>> {
     let mut chosen = Chosen::exactly(start.clone());
-    let mut refused = match attempt(&chosen.identity, references) {
+    let mut refused = match attempt(&chosen.identity, references, filter) {
         Ok(trace) => return Ok((chosen, trace)),
         Err(varies) => varies,
     };
@@ -123,7 +169,7 @@ pub(crate) fn most_precise(
         without_site,
     ] {
         loosen(&mut chosen, may, references);
-        match attempt(&chosen.identity, references) {
+        match attempt(&chosen.identity, references, filter) {
             Ok(trace) => return Ok((chosen, trace)),
             Err(varies) => refused = varies,
         }
@@ -133,10 +179,18 @@ pub(crate) fn most_precise(
 
 /// The calls of the first reference under this identity, if all of them show
 /// the same.
-pub(crate) fn attempt(identity: &Identity, references: &[&Recorded]) -> Result<Trace, Vec<Varies>> {
+pub(crate) fn attempt(
+    identity: &Identity,
+    references: &[&Recorded],
+    filter: &Filter,
+) -> Result<Trace, Vec<Varies>> {
+    let compared = Compared {
+        count: identity.count,
+        filter,
+    };
     let identity = Arc::new(identity.clone());
     let renamed: Vec<Trace> = references.iter().map(|r| renamed(&identity, r)).collect();
-    check(&renamed.iter().collect::<Vec<_>>())?;
+    check(&renamed.iter().collect::<Vec<_>>(), compared)?;
     Ok(renamed.into_iter().next().unwrap_or_default())
 }
 
@@ -270,7 +324,7 @@ impl Differing {
 
 /// The path with `{}` where the two differ; `None` if they are not of one
 /// shape, or have nothing in common but their length.
-fn template(path: &str, other: &str) -> Option<String> {
+pub(crate) fn template(path: &str, other: &str) -> Option<String> {
     let (left, right): (Vec<&str>, Vec<&str>) =
         (path.split('/').collect(), other.split('/').collect());
     if left.len() != right.len() {
@@ -456,7 +510,8 @@ mod tests {
 
     fn settled(may: MayLeaveOut, below: [Below<'_>; 2]) -> Result<(Chosen, Trace), Vec<Varies>> {
         let references = below.map(reference);
-        most_precise(&Identity::default(), may, &references.each_ref())
+        let filter = Filter::default();
+        most_precise(&Identity::default(), may, &references.each_ref(), &filter)
     }
 
     fn anything(below: [Below<'_>; 2]) -> Chosen {

@@ -10,7 +10,7 @@ use murphy_model::{Faultload, Observed, Point, Target, Verdict};
 use murphy_registry::Recorded;
 
 use crate::reference::Chosen;
-use crate::settings::IdentityChoice;
+use crate::settings::{IdentityChoice, Settings};
 use crate::stable;
 
 /// A planned call that was not made, while one was made that differs from it
@@ -53,12 +53,13 @@ impl VaryingCall {
 /// Leaves out what differs between executions under the same faultload, or all
 /// payloads if no single field explains it. Says whether anything is left out
 /// that was not before: nothing is if all of them show the same calls.
-pub(crate) fn loosen(chosen: &mut Chosen, choice: &IdentityChoice, seen: &[Recorded]) -> bool {
-    let IdentityChoice::Auto(_, may) = choice else {
+pub(crate) fn loosen(chosen: &mut Chosen, settings: &Settings, seen: &[Recorded]) -> bool {
+    let IdentityChoice::Auto(_, may) = &settings.identity else {
         return false;
     };
     let seen: Vec<&Recorded> = seen.iter().collect();
-    let agree = |chosen: &Chosen| stable::attempt(&chosen.identity, &seen).is_ok();
+    let filter = &settings.options.filter;
+    let agree = |chosen: &Chosen| stable::attempt(&chosen.identity, &seen, filter).is_ok();
     if agree(chosen) {
         return false;
     }

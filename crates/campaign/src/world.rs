@@ -60,6 +60,17 @@ pub trait World: Send + Sync + 'static {
         true
     }
 
+    /// Runs without faults that were made before the references, the first
+    /// after a start among them.
+    fn trials(&self) -> Vec<Observed> {
+        Vec::new()
+    }
+
+    /// Whether every execution is said to begin as the first after a start.
+    fn claims_to_be_cold(&self) -> bool {
+        false
+    }
+
     /// Brings the system back to how it was when it was started, while nothing
     /// runs; false where that cannot be done from here.
     fn restart(&self) -> impl Future<Output = Result<bool, BrokenWorld>> + Send {

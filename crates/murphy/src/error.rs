@@ -7,6 +7,7 @@
 use murphy::replays::ReplayError;
 use murphy_campaign::store::StoreError;
 use murphy_campaign::{BrokenWorld, Failed, Refused, Varies};
+use murphy_model::{Interface, Point};
 use murphy_report::redact;
 
 use crate::usage::Usage;
@@ -167,16 +168,59 @@ impl Error {
                 output,
             },
             Failed::Refused(Refused::Unstable { varies }) => Error::Unstable {
+                hint: way_out(&varies),
                 varies: varies.iter().map(Varies::to_string).collect(),
-                hint: UNSTABLE.to_owned(),
             },
+            Failed::Refused(Refused::NotCold { at }) => Error::Broken(not_cold(&at)),
             Failed::Broken(broken) => Error::Broken(broken),
             Failed::Interrupted => Error::Interrupted,
         }
     }
 }
 
+/// What lets a scenario be tested whose calls vary so.
+fn way_out(varies: &[Varies]) -> String {
+    let mut points = varies.iter().map(Varies::at);
+    let Some(first) = points.next() else {
+        return UNSTABLE.to_owned();
+    };
+    if !varies.iter().all(Varies::is_only_number) {
+        return UNSTABLE.to_owned();
+    }
+    let topmost = points.fold(first, |top, at| match at.depth() < top.depth() {
+        true => at,
+        false => top,
+    });
+    let as_one = "let all of them count as one with `[identity] count = \"off\"`";
+    if topmost.parent().is_none() {
+        return format!(
+            "only the number of the test's own equal calls varies, as where it polls: {as_one}"
+        );
+    }
+    let path = match &topmost.frame().interface {
+        Interface::Http { path, .. } => path.to_string(),
+        other => format!("/{other}"),
+    };
+    format!(
+        "only the number of equal calls varies, as where somebody polls: leave these calls out with `[inject] spare = [\"{path}\"]`, or {as_one}"
+    )
+}
+
 const UNSTABLE: &str = "make the scenario start from the same state every time (a `reset` step), or name what varies under `[identity]` in murphy.toml";
+
+/// What is said to bring everything back to how it is after a start does not.
+fn not_cold(at: &[Point]) -> BrokenWorld {
+    let calls: Vec<String> = at.iter().map(|at| format!("`{at}`")).collect();
+    BrokenWorld {
+        message: format!(
+            "executions do not begin as the first after a start: only that made {}",
+            calls.join(", ")
+        ),
+        place: None,
+        hint: Some("`restart = \"execution\"` or `cold = true` say they do: what still knows of the first run, a database or a file?".to_owned()),
+        logs: Vec::new(),
+    }
+}
 
 /// Enough to work on; later ones may follow from these.
 const MOST_PROBLEMS: usize = 5;

@@ -120,7 +120,10 @@ pub(crate) fn tell<'k>(all: impl Iterator<Item = &'k Kept> + Clone) {
 
 fn remember(store: &Store, id: &CampaignId) -> Result<Memory, Error> {
     let chosen = store.identity(id)?;
-    let chosen = chosen.map(|(identity, masked)| Chosen { identity, masked });
+    let chosen = chosen.map(|(identity, masked)| Chosen {
+        masked,
+        ..Chosen::exactly(identity)
+    });
     Ok(Memory {
         campaign: Some(id.as_str().to_owned()),
         chosen,

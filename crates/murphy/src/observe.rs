@@ -4,9 +4,10 @@ use std::time::{Duration, Instant};
 
 use murphy_campaign::live::spec::ScenarioSpec;
 use murphy_campaign::{Chosen, Event, Settings as Campaign, Sink, World};
-use murphy_model::Observed;
+use murphy_model::{Flag, Observed};
 
 use crate::error::Error;
+use crate::output;
 use crate::project::Project;
 use crate::runtime::{self, Stopped};
 use crate::unseen::Unseen;
@@ -21,6 +22,8 @@ pub(crate) struct Seen {
     /// How long one execution takes from its start to the start of the next:
     /// with what is reset before it and what is waited for after it.
     pub(crate) each: Duration,
+    /// How long the services take to restart, where that is part of it.
+    pub(crate) restart: Option<Duration>,
     /// How many executions can run at once, of those that were asked for.
     pub(crate) at_once: u32,
     /// What they show nothing of.
@@ -42,16 +45,22 @@ pub(crate) fn references(
         let done = murphy_campaign::references(&world, campaign, &mut count).await;
         let each = began.elapsed() / count.0.max(1);
         let at_once = world.workers().min(jobs);
+        let restart = world.restart_took();
         let done = done.map(|(observed, chosen)| {
             let unseen = Unseen::of(&world, &observed);
             (observed, chosen, unseen)
         });
         let stopped = runtime::stop(world.stop(), false).await;
         let (observed, chosen, unseen) = done.map_err(|failed| Error::of_campaign(failed, HINT))?;
+        for at in &chosen.first_run {
+            let flag = Flag::FirstRun { at: at.clone() };
+            output::say(format_args!("note: {}", murphy_report::doubt(&flag)));
+        }
         let seen = Seen {
             observed,
             chosen,
             each,
+            restart,
             at_once,
             unseen,
         };

@@ -135,6 +135,12 @@ impl Project {
             .jobs
             .and_then(|jobs| u32::try_from(jobs).ok());
         let jobs = search.jobs.or(written).unwrap_or(1);
+        if jobs > 1 && self.config.system.restart {
+            output::say(
+                "note: using `--jobs 1`: with `restart = \"execution\"`, parallel executions would stop each other's services",
+            );
+            return 1;
+        }
         if jobs > 1 && !self.config.system.reset.is_empty() {
             output::say(
                 "note: there are `reset` steps, which executions side by side would do to each other: `--jobs` counts as 1",
@@ -208,6 +214,11 @@ impl Project {
         name: &str,
     ) -> Result<(LiveWorld, Correlation), BrokenWorld> {
         let up = self.bring_up_watched(scenario, jobs, name, None).await?;
+        if let Some(took) = up.0.restart_took() {
+            output::say(format_args!(
+                "note: services are restarted before every execution, which takes about {took:.1?} each time"
+            ));
+        }
         say_if_one_at_a_time(&up.1, scenario, jobs);
         say_if_waiting(&up.1);
         Ok(up)

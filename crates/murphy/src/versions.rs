@@ -242,6 +242,7 @@ mod tests {
             unused: Default::default(),
             health: Health::default(),
             place: None,
+            process: None,
         };
         let system = SystemSpec {
             services: vec![cart],

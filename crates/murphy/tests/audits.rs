@@ -55,6 +55,11 @@ impl Watched {
 }
 
 impl World for Watched {
+    /// A simulator begins anew every time.
+    fn keeps_state(&self) -> bool {
+        false
+    }
+
     fn workers(&self) -> u32 {
         8
     }

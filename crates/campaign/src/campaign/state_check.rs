@@ -428,9 +428,9 @@ impl<W: World> Run<'_, W> {
         if !self.checks.is_on {
             return Ok(false);
         }
-        if suspect.in_parallel {
+        if suspect.in_parallel && self.is_suspect(&suspect.observed) {
             let alone = self.again(suspect, identity).await?;
-            if !self.is_suspect(&alone) {
+            if self.symptoms(&alone).is_empty() {
                 self.note_parallel(&alone, &suspect.observed);
             }
             suspect.observed = alone;

@@ -209,7 +209,9 @@ impl LiveWorld {
     pub(super) async fn look(&self, solo: bool) -> Result<Observed, BrokenWorld> {
         let (none, keep, how) = (Faultload::none(), Keep::Calls, self.looking(solo));
         let looked = self.execute(0, &none, &by_interface(), keep, how).await;
-        Ok(looked?.0)
+        let (observed, _) = looked?;
+        self.options.trials.add(solo, &observed);
+        Ok(observed)
     }
 
     /// How an execution is watched of which is to be learnt how it goes.

@@ -31,7 +31,7 @@ pub mod template;
 mod turns;
 mod wiring;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use murphy_model::{Execution, Fault, Faultload, Identity, Observed, Verdict};
@@ -63,7 +63,7 @@ use crate::{BrokenWorld, World};
 pub use self::beside::{Clash, HowClashed};
 pub use self::correlate::{Correlation, Wanted};
 pub use self::ledger::{CleanedUp, MARK, clean_up};
-pub use self::options::{LiveOptions, Say, Wired};
+pub use self::options::{LiveOptions, Say, Trials, Wired};
 pub use self::scenario::command::{CONTROL_VARIABLE, url_variable};
 pub use self::scenario::json_path;
 pub use self::services::STOP_WITHIN;
@@ -107,6 +107,12 @@ pub struct LiveWorld {
     moments: Moments,
     /// Where the next scenario may run while an execution is waited for.
     turns: Option<Turns>,
+    /// Whether every execution begins with services that were just started.
+    restarts: bool,
+    /// Whether a `reset` step claims the same.
+    is_cold: bool,
+    /// How long the last restart took.
+    restart_took: Mutex<Option<Duration>>,
     options: LiveOptions,
     timeout: Duration,
     /// The services to which a call is expected.
@@ -184,6 +190,9 @@ impl LiveWorld {
             grace: Grace::set(options.grace),
             moments: Moments::default(),
             turns: overlaps(&system, &scenario, &options).then(|| Turns::new(options.workers)),
+            restarts: system.restart,
+            is_cold: system.is_cold,
+            restart_took: Mutex::default(),
             options,
             cleaned_up,
         })
@@ -197,6 +206,11 @@ impl LiveWorld {
     /// Where a service listens itself, `host:port`.
     pub fn direct(&self, service: &str) -> Option<String> {
         self.wiring.direct().get(service).map(|it| it.address())
+    }
+
+    /// Whether a process that Murphy started for another service serves it.
+    pub fn comes_with_others(&self, service: &str) -> bool {
+        self.services.comes_with_others(service)
     }
 
     /// Where callers that Murphy does not start must call a service so that
@@ -233,6 +247,31 @@ impl LiveWorld {
         self.services.stop().await;
         drop(self.wiring);
         revived.and(torn_down)
+    }
+
+    /// How long it takes to restart the services, where that is done before
+    /// every execution.
+    pub fn restart_took(&self) -> Option<Duration> {
+        *self
+            .restart_took
+            .lock()
+            .unwrap_or_else(|it| it.into_inner())
+    }
+
+    /// Starts the services anew, where every execution is to begin so.
+    async fn restart_if_wanted(&self) -> Result<(), BrokenWorld> {
+        if !self.restarts {
+            return Ok(());
+        }
+        let began = Instant::now();
+        self.services.restart(&self.wiring).await?;
+        self.setup.run().await?;
+        let mut took = self
+            .restart_took
+            .lock()
+            .unwrap_or_else(|it| it.into_inner());
+        *took = Some(began.elapsed());
+        Ok(())
     }
 
     fn how(&self) -> How {
@@ -283,6 +322,7 @@ impl LiveWorld {
     ) -> Result<(Observed, Option<Recorded>, bool), BrokenWorld> {
         let mut turn = self.turn().await;
         let worker = turn.as_ref().map_or(worker, Turn::worker);
+        self.restart_if_wanted().await?;
         self.services.revive(&self.wiring).await?;
         self.reset.run().await?;
         let marks = self.services.marks();
@@ -498,6 +538,14 @@ impl World for LiveWorld {
         self.expected.clone()
     }
 
+    fn trials(&self) -> Vec<Observed> {
+        self.options.trials.comparable(self.options.solo)
+    }
+
+    fn claims_to_be_cold(&self) -> bool {
+        self.is_cold || self.restarts
+    }
+
     async fn restart(&self) -> Result<bool, BrokenWorld> {
         let _alone = self.together.write().await;
         if !self.services.restart(&self.wiring).await? {
@@ -592,5 +640,5 @@ fn expected(system: &SystemSpec, scenario: &ScenarioSpec) -> Vec<String> {
 /// state must be as it was.
 fn overlaps(system: &SystemSpec, scenario: &ScenarioSpec, options: &LiveOptions) -> bool {
     let ours = matches!(scenario.kind, ScenarioKind::Requests(_));
-    ours && !options.solo && system.reset.is_empty()
+    ours && !options.solo && system.reset.is_empty() && !system.restart
 }

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+use murphy_model::Observed;
 
 use super::broken::{More, broken};
 use crate::BrokenWorld;
@@ -35,6 +37,30 @@ pub struct LiveOptions {
     pub wired: Option<Wired>,
     /// Told what takes a while, for whoever waits.
     pub say: Option<Say>,
+    /// What was seen while it was tried out how the system behaves; shared by
+    /// the worlds that are started one after the other for one campaign.
+    #[doc(hidden)]
+    pub trials: Trials,
+}
+
+/// Runs without faults that came before the references.
+#[derive(Clone, Default)]
+pub struct Trials(Arc<Mutex<Vec<(bool, Observed)>>>);
+
+impl Trials {
+    /// Keeps one; `solo` says whether calls without context counted.
+    pub(super) fn add(&self, solo: bool, observed: &Observed) {
+        let mut all = self.0.lock().unwrap_or_else(|broken| broken.into_inner());
+        all.push((solo, observed.clone()));
+    }
+
+    /// Those that can be compared with runs of this kind: a run in which calls
+    /// without context do not count lacks what others show.
+    pub(super) fn comparable(&self, solo: bool) -> Vec<Observed> {
+        let all = self.0.lock().unwrap_or_else(|broken| broken.into_inner());
+        let fits = all.iter().filter(|(was_solo, _)| solo || !was_solo);
+        fits.map(|(_, observed)| observed.clone()).collect()
+    }
 }
 
 /// Someone who is told what goes on, a sentence at a time.
@@ -57,6 +83,7 @@ impl Default for LiveOptions {
             patience: registry.patience,
             wired: None,
             say: None,
+            trials: Trials::default(),
         }
     }
 }

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -33,6 +34,10 @@ const SHOWN: usize = 16 * 1024;
 /// How long the end of a process may take to be known, once its connections
 /// are broken. Waited for only where connections break that no fault broke.
 const ENDING: Duration = Duration::from_millis(50);
+
+/// How long a service at another port of a process may take to come up once
+/// that process is up, where nobody says that it belongs to it.
+const WITH_OTHERS: Duration = Duration::from_secs(2);
 
 /// The time between two looks for it.
 const TICK: Duration = Duration::from_millis(1);
@@ -61,6 +66,10 @@ pub(super) struct Services {
 /// A service that runs already.
 struct Running {
     name: String,
+    /// The managed service whose process serves it too, if that is said.
+    process: Option<String>,
+    /// Whether it came up only with what Murphy started.
+    came_with_others: AtomicBool,
     upstream: Place,
     health: Health,
     place: Option<String>,
@@ -130,10 +139,16 @@ impl Services {
 
     /// Starts what is to be started, in order, and checks the rest.
     pub(super) async fn start(&self, wiring: &Wiring) -> Result<(), Failure> {
-        self.check_running().await?;
+        let later = self.check_before().await?;
         for service in &self.managed {
-            self.launch(service, wiring).await?;
+            if let Err(failure) = self.launch(service, wiring).await {
+                // It may have failed for want of what is down.
+                self.check_later(&later, Duration::ZERO).await?;
+                return Err(failure);
+            }
+            self.wait_for_members(service).await?;
         }
+        self.check_later(&later, WITH_OTHERS).await?;
         for service in &self.managed {
             if service.has_lost_its_port().await {
                 return Err(Failure::PortLost);
@@ -142,13 +157,49 @@ impl Services {
         Ok(())
     }
 
+    /// Checks what runs already; what may be served by a process that is still
+    /// to be started is to be checked later.
+    async fn check_before(&self) -> Result<Vec<&Running>, BrokenWorld> {
+        let mut later = Vec::new();
+        let others = self.running.iter().filter(|it| it.process.is_none());
+        for service in others {
+            match service.check().await {
+                Err(_) if service.is_local() && !self.managed.is_empty() => later.push(service),
+                checked => checked?,
+            }
+        }
+        Ok(later)
+    }
+
+    /// Checks services that were down before others were started.
+    async fn check_later(&self, later: &[&Running], within: Duration) -> Result<(), BrokenWorld> {
+        for service in later {
+            service.check_later(within).await?;
+        }
+        Ok(())
+    }
+
+    /// Waits for the other services that a process serves.
+    async fn wait_for_members(&self, service: &Managed) -> Result<(), BrokenWorld> {
+        for member in self.members(service) {
+            member.wait(&service.name).await?;
+        }
+        Ok(())
+    }
+
+    fn members(&self, service: &Managed) -> impl Iterator<Item = &Running> {
+        let of = Some(service.name.clone());
+        self.running.iter().filter(move |it| it.process == of)
+    }
+
     /// Checks and starts them like [`Services::start`], but one that does not
     /// come up keeps no other from being tried. Why each of these does not.
     pub(super) async fn survey(&self, wiring: &Wiring) -> BTreeMap<String, BrokenWorld> {
         let mut troubles = BTreeMap::new();
+        let mut down = Vec::new();
         for service in &self.running {
-            let trouble = service.check().await.err();
-            troubles.extend(trouble.map(|it| (service.name.clone(), it)));
+            let is_down = service.check().await.is_err();
+            down.extend(is_down.then_some(&service.name));
         }
         for service in &self.managed {
             let trouble = match self.launch(service, wiring).await {
@@ -158,15 +209,32 @@ impl Services {
             };
             troubles.insert(service.name.clone(), trouble);
         }
+        for service in &self.running {
+            let process = service.process.as_deref();
+            let trouble = match process.filter(|process| !troubles.contains_key(*process)) {
+                Some(process) => service.wait(process).await.err(),
+                None if down.contains(&&service.name) => {
+                    service.check_later(Duration::ZERO).await.err()
+                }
+                None => service.check().await.err(),
+            };
+            troubles.extend(trouble.map(|it| (service.name.clone(), it)));
+        }
         troubles
     }
 
     /// Whether the services that Murphy did not start are up.
     pub(super) async fn check_running(&self) -> Result<(), BrokenWorld> {
-        for service in &self.running {
+        for service in self.running.iter().filter(|it| !it.comes_with_others()) {
             service.check().await?;
         }
         Ok(())
+    }
+
+    /// Whether a service is served by a process of another that Murphy started.
+    pub(super) fn comes_with_others(&self, name: &str) -> bool {
+        let mut running = self.running.iter();
+        running.any(|it| it.name == name && it.comes_with_others())
     }
 
     /// Starts again what has ended since; a crash under a fault must not fail
@@ -183,6 +251,7 @@ impl Services {
                     Failure::PortLost => service.port_taken(),
                     Failure::Broken(error) => error,
                 })?;
+                self.wait_for_members(service).await?;
             }
         }
         Ok(())
@@ -267,7 +336,7 @@ impl Services {
 
     /// Whether Murphy started a service.
     pub(super) fn manages(&self, name: &str) -> bool {
-        self.managed.iter().any(|it| it.name == name)
+        self.managed.iter().any(|it| it.name == name) || self.comes_with_others(name)
     }
 
     /// What is to be said of those that have ended since by themselves; empty
@@ -361,10 +430,50 @@ impl Running {
         })?;
         Ok(Running {
             name,
+            process: service.process.clone(),
+            came_with_others: AtomicBool::new(service.process.is_some()),
             upstream: place,
             health: service.health.clone(),
             place: service.place.clone(),
         })
+    }
+
+    /// Whether a process on this machine may serve it.
+    fn is_local(&self) -> bool {
+        let address = self.upstream.address();
+        let host = address.rsplit_once(':').map_or("", |(host, _)| host);
+        ["127.0.0.1", "localhost", "[::1]", "0.0.0.0"].contains(&host)
+    }
+
+    fn comes_with_others(&self) -> bool {
+        self.came_with_others.load(Ordering::Relaxed)
+    }
+
+    /// Waits until the process that serves it too has got so far.
+    async fn wait(&self, process: &str) -> Result<(), BrokenWorld> {
+        let (name, address) = (&self.name, self.upstream.address());
+        if health::wait(&address, &self.health).await {
+            return Ok(());
+        }
+        let within = self.health.within;
+        let message = format!(
+            "service `{name}` did not come up within {within:?}: the process of `{process}` runs, but does not answer at {address}"
+        );
+        let hint = format!("does `{process}` listen there too? `port` or `upstream` says where");
+        Err(broken(message).at(&self.place).hint(hint))
+    }
+
+    /// Checks a service that was down before others were started.
+    async fn check_later(&self, within: Duration) -> Result<(), BrokenWorld> {
+        let health = Health {
+            within,
+            ..self.health.clone()
+        };
+        if !health::wait(&self.upstream.address(), &health).await {
+            return self.check().await;
+        }
+        self.came_with_others.store(true, Ordering::Relaxed);
+        Ok(())
     }
 
     async fn check(&self) -> Result<(), BrokenWorld> {

@@ -28,6 +28,11 @@ pub struct SystemSpec {
     pub reset: Vec<StepSpec>,
     /// Run once at the end, faults inhibited.
     pub teardown: Vec<StepSpec>,
+    /// Whether managed services are restarted before every execution, with the
+    /// set-up after it.
+    pub restart: bool,
+    /// Whether a step of `reset` says that everything is as after a start.
+    pub is_cold: bool,
 }
 
 /// One service.
@@ -37,6 +42,8 @@ pub struct ServiceSpec {
     pub name: String,
     /// Where it comes from.
     pub source: Source,
+    /// The managed service whose process serves this one too, at `upstream`.
+    pub process: Option<String>,
     /// Where its proxy listens for the other services; any free port if
     /// `None`. For a service that runs already and whose callers cannot be
     /// told otherwise, this is the address they call.

@@ -28,6 +28,8 @@ pub struct ServiceState {
     pub proxied: Option<String>,
     /// Where a scenario enters it.
     pub entry: Option<String>,
+    /// Whether a process that Murphy started for another service serves it.
+    pub comes_with_others: bool,
     /// Why it is not up, or why its proxy cannot be; `None` if both are.
     pub trouble: Option<BrokenWorld>,
 }
@@ -55,6 +57,7 @@ pub async fn survey(
             direct: wiring.direct().get(&name).map(|it| it.address()),
             proxied: wiring.common().get(&name).map(|it| it.address()),
             entry: entries.get(&name).map(|it| it.address()),
+            comes_with_others: services.comes_with_others(&name),
             trouble: troubles.remove(&name),
             name,
         }

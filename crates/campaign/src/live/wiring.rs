@@ -263,6 +263,7 @@ mod tests {
             unused: Unused::default(),
             health: Health::default(),
             place: None,
+            process: None,
         }
     }
 

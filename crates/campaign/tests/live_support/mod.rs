@@ -329,6 +329,7 @@ pub(crate) fn managed(name: &str, role: &str, environment: &[(&str, &str)]) -> S
             port: None,
             stop_within: Duration::from_secs(2),
         }),
+        process: None,
         listen: None,
         proxied: true,
         calls: None,

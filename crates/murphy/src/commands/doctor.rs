@@ -2,10 +2,10 @@
 //!
 //! Owns the questions a newcomer has before the first campaign: is every
 //! service up, does context survive on the way to each, what would be made to
-//! fail. It brings the system up as a campaign would and runs the test once or
-//! twice; nothing is made to fail. Which carriers came back is noted by
-//! [`Sightings`]. Where the system does not come up, or there is no test yet,
-//! every service is looked at by itself.
+//! fail. It brings the system up as a campaign would, runs the test as often and
+//! compares these runs in the same way; nothing is made to fail. Which carriers
+//! came back is noted by [`Sightings`]. Where the system does not come up, or
+//! there is no test yet, every service is looked at by itself.
 
 mod advice;
 mod services;
@@ -14,11 +14,12 @@ mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use murphy_campaign::live::spec::ScenarioSpec;
 use murphy_campaign::live::{Correlation, LiveWorld};
-use murphy_campaign::{BrokenWorld, World};
-use murphy_model::{Identity, Link, Observed, Verdict};
+use murphy_campaign::{BrokenWorld, Event, Failed, Refused, Sink};
+use murphy_model::{Flag, Link, Observed, Verdict};
 
 use self::sightings::Sightings;
 use self::table::Table;
@@ -26,9 +27,10 @@ use self::table::Table;
 use crate::args::{DoctorArgs, SearchArgs};
 use crate::context::Context;
 use crate::error::Error;
+use crate::progress::Progress;
 use crate::project::Project;
 use crate::unseen::Unseen;
-use crate::{exit, output, runtime};
+use crate::{exit, observe, output, runtime};
 
 pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<u8, Error> {
     let project = Project::open_services(&args.project, context)?;
@@ -37,9 +39,10 @@ pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<u8, Error> {
     }
     let mut codes = Vec::new();
     for scenario in &project.scenarios {
-        codes.push(match examine(&project, scenario) {
+        codes.push(match examine(&project, scenario, context) {
             // The next scenario would meet the same services.
             Err(Error::Broken(broken)) => return why_broken(&project, broken),
+            Err(error @ (Error::Unstable { .. } | Error::Flaky { .. })) => error.report(),
             done => done?,
         });
     }
@@ -78,20 +81,44 @@ fn why_broken(project: &Project, broken: BrokenWorld) -> Result<u8, Error> {
 /// The name under which the logs of services are kept.
 const NAME: &str = "doctor";
 
-fn examine(project: &Project, scenario: &ScenarioSpec) -> Result<u8, Error> {
+/// Keeps the first reference to be shown, and says how far it is.
+struct References<'s> {
+    progress: Progress,
+    sightings: &'s Sightings,
+    first: Option<Arc<Observed>>,
+}
+
+impl Sink for References<'_> {
+    fn note(&mut self, event: &Event) {
+        self.progress.note(event);
+        if let Event::ReferenceRan { observed, .. } = event {
+            self.first.get_or_insert_with(|| observed.clone());
+            // What is shown is one run.
+            self.sightings.close();
+        }
+    }
+}
+
+fn examine(project: &Project, scenario: &ScenarioSpec, context: &Context) -> Result<u8, Error> {
     let campaign = project.campaign(scenario, &SearchArgs::default(), None)?;
     runtime::block_on(async {
         let sightings = Sightings::of(&project.config.proxy.carriers);
         let witness = Some(sightings.witness());
         let up = project.bring_up_watched(scenario, 1, NAME, witness);
         let (world, correlation) = up.await?;
-        let identity = std::sync::Arc::new(Identity::default());
         // What was seen until now was only tried out, and calls without
         // context may have been missed or taken for the test's own.
         sightings.forget();
-        let seen = world.reference(&identity).await;
-        let shown = match &seen {
-            Ok((observed, _)) => {
+        let mut references = References {
+            progress: Progress::new(context),
+            sightings: &sightings,
+            first: None,
+        };
+        // The same runs, compared in the same way, as before a campaign.
+        let settled = murphy_campaign::references(&world, &campaign, &mut references).await;
+        references.progress.clear();
+        let shown = match references.first.as_deref() {
+            Some(observed) => {
                 let report = Report {
                     unseen: Unseen::of(&world, observed),
                     project,
@@ -104,16 +131,22 @@ fn examine(project: &Project, scenario: &ScenarioSpec) -> Result<u8, Error> {
                 };
                 output::write(|out| report.write(out))
             }
-            Err(_) => Ok(()),
+            None => Ok(()),
         };
         let stopped = world.stop().await;
-        let (observed, _) = seen?;
         shown?;
+        let chosen = match settled {
+            Ok((_, chosen)) => chosen,
+            // Its line says so.
+            Err(Failed::Refused(Refused::Fails { .. })) => return Ok(exit::REFERENCE_FAILED),
+            Err(failed) => return Err(Error::of_campaign(failed, observe::HINT)),
+        };
         stopped?;
-        Ok(match observed.execution.verdict {
-            Verdict::Failed { .. } => exit::REFERENCE_FAILED,
-            _ => exit::OK,
-        })
+        for at in &chosen.first_run {
+            let flag = Flag::FirstRun { at: at.clone() };
+            output::say(format_args!("note: {}", murphy_report::doubt(&flag)));
+        }
+        Ok(exit::OK)
     })?
 }
 

@@ -61,6 +61,8 @@ struct Forecast {
     sizes: Vec<Cases>,
     /// How long one execution takes without faults, all told.
     each: Duration,
+    /// How much of that the restart of the services is, if there is one.
+    restart: Option<Duration>,
     /// The longest that any mode holds a call up.
     longest: Duration,
     /// The longest that all of them together hold an execution up.
@@ -103,6 +105,7 @@ impl Forecast {
             points: ways.len(),
             sizes: by_size(&ways, most),
             each: seen.each,
+            restart: seen.restart,
             longest: spans.into_iter().flatten().max().unwrap_or_default(),
             timeout: scenario.timeout,
             at_once: seen.at_once,
@@ -151,6 +154,12 @@ impl Forecast {
             counted(points, "call"),
             campaign.modes.join(", ")
         )?;
+        if let Some(restart) = self.restart {
+            writeln!(
+                out,
+                "  of it the restart of the services takes about {restart:.0?}"
+            )?;
+        }
         if !longest.is_zero() {
             writeln!(
                 out,
@@ -183,6 +192,7 @@ impl Forecast {
             "points": self.points,
             "modes": campaign.modes,
             "execution_ms": self.each.as_secs_f64() * 1e3,
+            "restart_ms": self.restart.map(|restart| restart.as_secs_f64() * 1e3),
             "jobs": self.at_once,
             "cases_by_faults": counts.collect::<Vec<_>>(),
             "seconds_by_faults": self.sizes.iter().map(|it| self.seconds(it)).collect::<Vec<_>>(),
@@ -287,6 +297,7 @@ mod tests {
             points: 2,
             sizes,
             each: SECOND / 2,
+            restart: None,
             longest: SECOND * 2,
             timeout: SECOND * 60,
             at_once: 1,

@@ -41,6 +41,7 @@ fn a_few_lines_are_enough_and_the_rest_is_usual() {
             unused,
             health,
             place,
+            process: None,
         },
     ] = &*config.system.services
     else {

@@ -172,6 +172,7 @@ impl Campaign {
             setup: steps(&self.setup)?,
             reset: steps(&self.reset)?,
             teardown: steps(&self.teardown)?,
+            ..SystemSpec::default()
         })
     }
 

@@ -100,6 +100,10 @@ fn write_refused(refused: &Refused, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             }
             f.write_str("hint: make it start from the same state every time")
         }
+        Refused::NotCold { at } => {
+            f.write_str("executions do not begin as the first after a start: only that made")?;
+            at.iter().try_for_each(|at| write!(f, "\n  | {at}"))
+        }
     }
 }
 

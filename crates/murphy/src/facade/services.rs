@@ -110,6 +110,7 @@ impl Managed {
             unused: Unused::default(),
             health: self.health,
             place: None,
+            process: None,
         }
     }
 }
@@ -130,6 +131,7 @@ pub(super) fn running(
         unused: Unused::default(),
         health: Health::default(),
         place: None,
+        process: None,
     }
 }
 

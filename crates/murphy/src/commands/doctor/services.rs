@@ -15,6 +15,7 @@ pub(super) fn of(world: &LiveWorld, project: &Project) -> Vec<ServiceState> {
         direct: world.direct(&service.name),
         proxied: world.proxied(&service.name),
         entry: world.entry(0, &service.name),
+        comes_with_others: world.comes_with_others(&service.name),
         trouble: None,
         name: service.name.clone(),
     });
@@ -30,9 +31,13 @@ pub(super) fn write(
     writeln!(out, "Services")?;
     for (service, state) in project.config.system.services.iter().zip(states) {
         let name = &service.name;
-        let source = match &service.source {
-            Source::Running { .. } => "runs already",
-            Source::Managed(_) => "started by Murphy",
+        let source = match (&service.source, &service.process) {
+            (_, Some(process)) => format!("served by the process of `{process}`"),
+            (Source::Running { .. }, None) if state.comes_with_others => {
+                "served by a process that Murphy starts (say which with `process`)".to_owned()
+            }
+            (Source::Running { .. }, None) => "runs already".to_owned(),
+            (Source::Managed(_), None) => "started by Murphy".to_owned(),
         };
         if let Some(why) = why_down(state) {
             writeln!(out, "  {name:<20} DOWN: {why}")?;

@@ -24,6 +24,8 @@ struct Column {
 struct Seen {
     /// Ids that came with the test's own requests.
     brought: BTreeSet<u128>,
+    /// Whether nothing more counts.
+    is_closed: bool,
     /// By service.
     calls: BTreeMap<String, Counts>,
 }
@@ -109,6 +111,11 @@ impl Sightings {
         *lock(&self.seen) = Seen::default();
     }
 
+    /// What is seen from now on does not count.
+    pub(super) fn close(&self) {
+        lock(&self.seen).is_closed = true;
+    }
+
     /// The names of all carriers.
     pub(super) fn columns(&self) -> Vec<&str> {
         self.columns.iter().map(|it| it.name.as_str()).collect()
@@ -147,6 +154,9 @@ impl Sightings {
 
 impl Seen {
     fn note(&mut self, columns: &[Column], sighting: &Sighting<'_>) {
+        if self.is_closed {
+            return;
+        }
         let clues = columns.iter().map(|column| match &column.carrier {
             Some(carrier) => carrier.read(sighting.headers),
             None => Vec::new(),

@@ -30,6 +30,9 @@ pub(crate) struct Root {
     /// The tests, by name.
     #[serde(default)]
     pub(crate) scenario: Named<Scenario>,
+    /// What concerns the services as a whole.
+    #[serde(default)]
+    pub(crate) system: System,
     /// What is done around executions, without faults.
     #[serde(default)]
     pub(crate) steps: Steps,
@@ -84,6 +87,8 @@ pub(crate) struct Service {
     pub(crate) stop_within: Option<Text>,
     /// `host:port` of a service that runs already.
     pub(crate) upstream: Option<Text>,
+    /// The service whose command serves this one too, at `port` or `upstream`: Murphy waits for it there.
+    pub(crate) process: Option<Text>,
     /// Where the proxy in front of the service listens; any free port by default.
     pub(crate) listen: Option<Text>,
     /// Whether calls to it are seen and can be made to fail.
@@ -100,6 +105,15 @@ pub(crate) struct Service {
     pub(crate) modes: Option<Modes>,
     /// Any text that changes when the service does, for `--since-last`: an image's tag, a commit. In place of the files in its directory.
     pub(crate) version: Option<Text>,
+}
+
+/// What concerns the services as a whole.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct System {
+    /// When services that Murphy starts are restarted: "never", or before every "execution", with the `setup` steps after it. Then calls that are made only once after a start are tested too.
+    #[schemars(extend("enum" = ["never", "execution"]))]
+    pub(crate) restart: Option<Text>,
 }
 
 /// A test: exactly one of `command`, `request`, `grpc` and `steps`.
@@ -223,6 +237,8 @@ pub(crate) struct StepTable {
     pub(crate) body: Option<Text>,
     /// What must hold of the answer.
     pub(crate) expect: Option<At<Expect>>,
+    /// Only for `reset`: after it everything is as after a start, caches and tokens included. A run that shows otherwise is refused.
+    pub(crate) cold: Option<At<bool>>,
 }
 
 /// What to try, and how much of it; arguments of the command line win.

@@ -36,8 +36,12 @@ pub(super) fn resolve(file: File, mut raw: Root) -> Result<Config, Vec<Usage>> {
     let modes = search::modes(checker, raw.search.modes.take(), of_services, raw.modes);
     let scenario_names = raw.scenario.0.iter().map(|(name, _)| name.value.clone());
     let scenario_names: Vec<String> = scenario_names.collect();
+    let is_cold = scenarios::is_cold(checker, &raw.steps);
+    let services = services::services(checker, raw.services.0, &scenario_names);
     let system = SystemSpec {
-        services: services::services(checker, raw.services.0, &scenario_names),
+        restart: services::restart(checker, raw.system.restart, &services),
+        is_cold,
+        services,
         setup: scenarios::steps(checker, raw.steps.setup),
         reset: scenarios::steps(checker, raw.steps.reset),
         teardown: scenarios::steps(checker, raw.steps.teardown),

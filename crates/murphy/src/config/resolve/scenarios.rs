@@ -7,7 +7,7 @@ use murphy_campaign::live::spec::{CommandSpec, ScenarioKind, ScenarioSpec, StepS
 
 use super::checker::{Checker, Filler};
 use super::requests;
-use crate::config::raw::{At, Named, Request, Scenario, Step, StepTable, Text, Words};
+use crate::config::raw::{At, Named, Request, Scenario, Step, StepTable, Steps, Text, Words};
 use crate::config::{SCENARIO_TIMEOUT, Span};
 
 /// A key that is there, and where its value stands.
@@ -107,6 +107,21 @@ fn request_form(checker: &mut Checker<'_>, what: &str, place: &Span, raw: &Reque
     let form = form(checker, what, place, forms)?;
     check_fit(checker, form, [("body", span(&raw.body))]);
     Some(())
+}
+
+/// Whether a `reset` step says that it brings everything back to how it is
+/// after a start.
+pub(super) fn is_cold(checker: &mut Checker<'_>, raw: &Steps) -> bool {
+    let cold = |step: &At<Step<StepTable>>| match &step.value {
+        Step::Table(table) => table.cold.clone(),
+        Step::Command(_) => None,
+    };
+    for said in raw.setup.iter().chain(&raw.teardown).filter_map(cold) {
+        let message = "`cold` means nothing for a step that is not run before every execution";
+        let hint = "move the step to `reset`, or leave it out";
+        checker.refuse(&said.span, message, "only for `reset`", hint);
+    }
+    raw.reset.iter().filter_map(cold).any(|said| said.value)
 }
 
 /// Steps around executions.

@@ -8,7 +8,7 @@ use murphy_campaign::live::{CONTROL_VARIABLE, STOP_WITHIN, url_variable};
 
 use super::checker::{Checker, Filler};
 use crate::config::Span;
-use crate::config::raw::{Service, Text, TrueOrNames, Words};
+use crate::config::raw::{At, Service, Text, TrueOrNames, Words};
 
 /// The services that make sense.
 pub(super) fn services(
@@ -18,6 +18,7 @@ pub(super) fn services(
 ) -> Vec<ServiceSpec> {
     let mut listeners: Vec<Listener> = Vec::new();
     let mut all: Vec<ServiceSpec> = Vec::new();
+    check_processes(checker, &raw);
     for (name, service) in raw {
         check_variable(checker, &name, &all);
         let places = Places::of(&service);
@@ -31,6 +32,24 @@ pub(super) fn services(
         all.push(spec);
     }
     all
+}
+
+/// Whether services are restarted before every execution.
+pub(super) fn restart(
+    checker: &mut Checker<'_>,
+    raw: Option<Text>,
+    services: &[ServiceSpec],
+) -> bool {
+    let Some(raw) = raw else { return false };
+    let times = [("never", false), ("execution", true)];
+    let restart = checker.named("time to restart", &raw, &times) == Some(true);
+    let is_managed = |service: &ServiceSpec| matches!(service.source, Source::Managed(_));
+    if restart && !services.iter().any(is_managed) {
+        let message = "no service can be restarted: Murphy starts none of them";
+        let hint = "give services a `command`, or use a `reset` step with `cold = true`";
+        checker.refuse(&raw.span, message, "nothing to restart", hint);
+    }
+    restart
 }
 
 /// Who listens where.
@@ -89,10 +108,13 @@ fn one(
     let unused = raw.unused.take();
     let unused = unused.map(|value| unused_in(checker, value.value, scenarios));
     let health = health(checker, &raw);
+    let process = raw.process.take();
+    let process = process.map(|it| process_at(checker, &it, &mut raw));
     let source = source(checker, name, raw)?;
     Some(ServiceSpec {
         name: plain?,
         source,
+        process: process.flatten(),
         listen,
         proxied,
         calls,
@@ -120,6 +142,54 @@ fn unused_in(checker: &mut Checker<'_>, value: TrueOrNames, scenarios: &[String]
         checker.refuse_unknown(&name.span, "scenario", &name.value, known);
     }
     Unused::In(names.into_iter().map(|name| name.value).collect())
+}
+
+/// The process that serves this service too, where there is one of that name.
+/// Its `port` is where that listens.
+fn process_at(checker: &mut Checker<'_>, process: &Text, raw: &mut Service) -> Option<String> {
+    if let Some(command) = &raw.command {
+        let message = "a service has a process of its own or shares one, not both";
+        let hint = "leave out `command` or `process`";
+        checker.refuse(&command.span, message, "`process` is there too", hint);
+        return None;
+    }
+    if raw.upstream.is_none() {
+        let Some(port) = raw.port.take() else {
+            let message = "nothing says where the process serves this service";
+            let hint = "add `port = …`, the other port that its command listens on";
+            checker.refuse(
+                &process.span,
+                message,
+                "neither `port` nor `upstream`",
+                hint,
+            );
+            return None;
+        };
+        raw.upstream = Some(At {
+            value: format!("127.0.0.1:{}", port.value.0),
+            span: port.span,
+        });
+    }
+    checker.service(process)
+}
+
+/// A process is shared only by services of which one has a command.
+fn check_processes(checker: &mut Checker<'_>, raw: &[(Text, Service)]) {
+    let has_command = |name: &str| {
+        let mut services = raw.iter();
+        services.any(|(other, service)| other.value == name && service.command.is_some())
+    };
+    let shared = raw
+        .iter()
+        .filter_map(|(_, service)| service.process.clone());
+    for process in shared {
+        let is_service = checker.services().contains(&process.value);
+        if is_service && !has_command(&process.value) {
+            let message = format!("Murphy does not start `{}`", process.value);
+            let hint = "name a service with a `command`, or leave `process` out";
+            checker.refuse(&process.span, message, "no process of ours", hint);
+        }
+    }
 }
 
 fn source(checker: &mut Checker<'_>, name: &Text, raw: Service) -> Option<Source> {
