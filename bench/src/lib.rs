@@ -7,3 +7,4 @@ pub mod proxy;
 pub mod published;
 pub mod services;
 pub mod sockets;
+pub mod twins;

@@ -187,6 +187,16 @@ impl Point {
         }
     }
 
+    /// The same chain with every frame at its first count: the call, whichever
+    /// attempts led to it.
+    pub fn first_attempts(&self) -> Self {
+        if self.and_above().all(|point| point.frame().count == 1) {
+            return self.clone();
+        }
+        let frame = self.frame().clone().nth(1);
+        Self::link(self.parent().map(Point::first_attempts), frame)
+    }
+
     /// The same chain without what went before each call: the place in the
     /// system, however it was come by.
     pub fn without_predecessors(&self) -> Self {

@@ -2,11 +2,11 @@
 //!
 //! Owns nothing but the way in between; the binary and the facade share it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use murphy_campaign::{Case, Outcome};
-use murphy_model::{Faultload, Finding};
-use murphy_oracle::Oracle;
+use murphy_model::Finding;
+use murphy_oracle::{FaultloadIndex, Oracle};
 use murphy_report::{Apart, Summary, Timing};
 use murphy_search::Policy;
 
@@ -68,28 +68,57 @@ impl Subject {
 }
 
 fn cases(outcome: &Outcome) -> Vec<murphy_report::Case> {
+    let shows = Shows::of(&outcome.findings);
     let case = |case: &Case| murphy_report::Case {
         number: case.number,
         faultload: case.faultload.clone(),
         verdict: case.verdict.clone(),
         took: case.took,
         findings: {
-            let findings = outcome.findings.iter().filter(|f| shows(case, f));
-            findings.map(|finding| finding.id.clone()).collect()
+            let findings = shows.findings(case).into_iter();
+            findings.map(|at| outcome.findings[at].id.clone()).collect()
         },
         output: case.output.clone(),
     };
     outcome.cases.iter().map(case).collect()
 }
 
-/// Whether a case shows a finding: by its very faults, or because it failed and
-/// they are among its faults, which is what findings are reduced by.
-fn shows(case: &Case, finding: &Finding) -> bool {
-    let mut ways = finding.also.iter().chain([&finding.faultload]);
-    let among = |way: &Faultload| !way.is_empty() && way.is_subset(&case.faultload);
-    finding.execution == case.number
-        || ways.clone().any(|way| *way == case.faultload)
-        || finding.oracle == Oracle::Scenario.name() && case.verdict.is_failure() && ways.any(among)
+/// Which cases show which findings, each by its place in the list.
+struct Shows<'f> {
+    findings: &'f [Finding],
+    by_execution: HashMap<usize, Vec<usize>>,
+    by_faultload: FaultloadIndex,
+}
+
+impl<'f> Shows<'f> {
+    fn of(findings: &'f [Finding]) -> Self {
+        let mut by_execution: HashMap<usize, Vec<usize>> = HashMap::new();
+        let mut by_faultload = FaultloadIndex::default();
+        for (at, finding) in findings.iter().enumerate() {
+            by_execution.entry(finding.execution).or_default().push(at);
+            for way in finding.also.iter().chain([&finding.faultload]) {
+                by_faultload.add(way, at);
+            }
+        }
+        Shows {
+            findings,
+            by_execution,
+            by_faultload,
+        }
+    }
+
+    /// A case shows a finding by its very faults, or because it failed and
+    /// they are among its faults, which is what findings are reduced by.
+    fn findings(&self, case: &Case) -> BTreeSet<usize> {
+        let failed = case.verdict.is_failure();
+        let is_told_by_part =
+            |at: &usize| failed && self.findings[*at].oracle == Oracle::Scenario.name();
+        let mut shown = self.by_faultload.within(&case.faultload);
+        shown.retain(is_told_by_part);
+        shown.extend(self.by_faultload.equal(&case.faultload));
+        shown.extend(self.by_execution.get(&case.number).into_iter().flatten());
+        shown.into_iter().collect()
+    }
 }
 
 #[cfg(test)]
@@ -138,7 +167,9 @@ mod tests {
                 took: Duration::ZERO,
                 output: None,
             };
-            assert_eq!(shows(&case, &finding(oracle)), expected, "{case:?}");
+            let findings = [finding(oracle)];
+            let shown = !Shows::of(&findings).findings(&case).is_empty();
+            assert_eq!(shown, expected, "{case:?}");
         }
     }
 }

@@ -12,7 +12,9 @@ mod attempts;
 mod blame;
 mod case;
 mod complaint;
+mod core_faults;
 mod findings;
+mod index;
 mod minimal;
 mod no_cause;
 mod not_exercised;
@@ -33,6 +35,7 @@ mod wrong_status;
 
 pub use complaint::Complaint;
 pub use findings::Findings;
+pub use index::FaultloadIndex;
 pub use oracle::{Oracle, UnknownOracle};
 pub use profile::Profile;
 pub use reference::Reference;

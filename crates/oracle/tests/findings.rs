@@ -244,6 +244,82 @@ fn an_oracle_that_is_off_says_nothing_and_one_that_warns_fails_nothing() {
     assert_eq!(judged("fail"), (1, vec![Severity::Fail]));
 }
 
+/// `shop` asks `cart` until it answers or nothing strikes it any more.
+fn attempts(modes: &[&str], why: Option<&str>) -> Execution {
+    let mut calls = vec![call(entry(), None, 500, None)];
+    for (n, mode) in modes.iter().enumerate() {
+        let point = callee("cart").with_count(n as u32 + 1);
+        let fault = Fault::at(point.clone(), mode.parse().unwrap());
+        let reply = fault.mode.reply();
+        calls.push(Call {
+            arrived: 2 * n as u32 + 1,
+            finished: Some(2 * n as u32 + 2),
+            reply,
+            ..call(point, Some(0), 0, Some(fault))
+        });
+    }
+    if modes.is_empty() {
+        calls.push(call(callee("cart"), Some(0), 200, None));
+    }
+    calls[0].finished = Some(99);
+    let trace = Trace::new(calls);
+    let faultload = trace.struck();
+    let word = why.map_or(Ok(()), |why| Err(why.to_owned()));
+    let verdict = Verdict::of(word, &faultload, &trace);
+    Execution {
+        faultload,
+        trace,
+        verdict,
+    }
+}
+
+/// A client library sends a request again when its connection breaks. Without
+/// the core of a faultload the second and third would be bugs of their own.
+#[test]
+fn one_bug_one_finding_where_a_library_retries_resets() {
+    let reference = Arc::new(murphy_oracle::Reference::of([&bare(attempts(&[], None))]));
+    let executions = [
+        attempts(&["500"], Some("no cart")),
+        attempts(&["reset", "500"], Some("no cart")),
+        attempts(&["reset", "500"], Some("the page is empty")),
+        attempts(&["reset", "reset"], Some("no cart")),
+    ];
+    for order in [[0, 1, 2, 3], [3, 2, 1, 0]] {
+        let mut settings = Settings::default();
+        settings.set("retry-at-once", "off").unwrap();
+        let mut found = Findings::with("shop", settings, reference.clone());
+        for at in order {
+            found.judge(at + 1, &bare(executions[at].clone()));
+        }
+        let found = found.into_findings();
+        assert_eq!(texts(&found), ["shop GET / > cart GET / = 500 (4)"]);
+        let also: Vec<String> = found[0].also.iter().map(Faultload::to_string).collect();
+        assert_eq!(
+            also,
+            ["shop GET / > cart GET / = reset, shop GET / > cart GET / #2 = reset"]
+        );
+    }
+}
+
+#[test]
+fn attempts_of_one_call_with_the_same_symptom_are_one_finding() {
+    let second = |mode: &str| {
+        let point = callee("cart").with_count(2);
+        let fault = Fault::at(point, mode.parse().unwrap());
+        execution(
+            std::slice::from_ref(&fault),
+            std::slice::from_ref(&fault),
+            500,
+            Err("no cart"),
+        )
+    };
+    let found = findings(&[failing(&[("cart", 502)], "no cart"), second("502")]);
+    assert_eq!(texts(&found), ["shop GET / > cart GET / = 502 (2)"]);
+    assert_eq!(found[0].also.len(), 1);
+    let elsewhere = findings(&[failing(&[("cart", 502)], "no cart")]);
+    assert_eq!(found[0].id, elsewhere[0].id);
+}
+
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 
 /// A status for some of five calls, and a complaint.

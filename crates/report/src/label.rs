@@ -4,7 +4,8 @@
 //! are noise to a reader; a name without them is used wherever it still means
 //! one point only, so that it can be given back to Murphy.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
 
 use murphy_model::{Fault, Faultload, Frame, Point, Target};
 
@@ -16,6 +17,8 @@ pub(super) struct Labels {
     known: BTreeSet<Point>,
     /// Full and short texts that differ, longest first.
     shorter: Vec<(String, String)>,
+    /// What was found out before: the same calls are in many findings.
+    short: RefCell<HashMap<Point, Point>>,
 }
 
 impl Labels {
@@ -25,6 +28,7 @@ impl Labels {
         let mut labels = Labels {
             known: points.iter().chain(ancestors).cloned().collect(),
             shorter: Vec::new(),
+            short: RefCell::default(),
         };
         let known = labels.known.iter();
         let texts = known.map(|point| (point.to_string(), labels.point(point)));
@@ -69,6 +73,16 @@ impl Labels {
 
     /// The point with as much left out as leaves it the only one that fits.
     fn unless_ambiguous(&self, point: &Point) -> Point {
+        if let Some(short) = self.short.borrow().get(point) {
+            return short.clone();
+        }
+        let short = self.shortest(point);
+        let mut known = self.short.borrow_mut();
+        known.insert(point.clone(), short.clone());
+        short
+    }
+
+    fn shortest(&self, point: &Point) -> Point {
         let only_fit = |written: &Point| {
             let mut fitting = self.known.iter().filter(|known| fits(written, known));
             fitting.all(|known| known == point)
@@ -99,8 +113,8 @@ fn fits(written: &Point, known: &Point) -> bool {
 pub(super) fn siblings(frames: &[&Frame]) -> Vec<String> {
     let bare: Vec<Frame> = frames.iter().map(|frame| bare_frame(frame)).collect();
     let twice = |wanted: &Frame| bare.iter().filter(|frame| *frame == wanted).count() > 1;
-    let label = |(frame, bare): (&&Frame, &Frame)| match (frame.payload, twice(bare)) {
-        (Some(hash), true) => {
+    let label = |(frame, bare): (&&Frame, &Frame)| match frame.payload {
+        Some(hash) if twice(bare) => {
             let digits = hash.to_string();
             format!("{bare} {{body={}}}", &digits[..HASH_DIGITS])
         }

@@ -4,6 +4,7 @@
 //! that shows it, with the one to blame marked. Colour only repeats what the
 //! words say.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use murphy_model::{BugClass, CallId, Faultload, Finding, Mode, Reply, Severity, Target};
@@ -26,11 +27,13 @@ pub(super) fn write(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> 
     if !summary.findings.is_empty() {
         heading("Findings", out)?;
     }
+    let mut first_of: HashMap<usize, &Finding> = HashMap::new();
     for (i, finding) in summary.findings.iter().enumerate() {
         if i > 0 {
             writeln!(out)?;
         }
-        write_finding(finding, summary, labels, out)?;
+        let first = *first_of.entry(finding.execution).or_insert(finding);
+        write_finding(finding, first, summary, labels, out)?;
     }
     stale(summary, out)?;
     writeln!(out)?;
@@ -95,12 +98,13 @@ fn stale(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
 
 fn write_finding(
     finding: &Finding,
+    first_of_execution: &Finding,
     summary: &Summary,
     labels: &Labels,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     bug(finding, labels, out)?;
-    printed::write(finding, summary, out)?;
+    printed::write(finding, first_of_execution, summary, out)?;
     known(finding, summary, out)?;
     if let Some(command) = &summary.replay_command {
         writeln!(out, "    {QUIET}replay: {command} {}{QUIET:#}", finding.id)?;

@@ -23,9 +23,19 @@ const MOST: usize = 12;
 const LONGEST: usize = 160;
 
 /// Writes the end of what was printed, if anything was; once for all findings
-/// of the same execution.
-pub(super) fn write(finding: &Finding, summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    let case = summary.cases.iter().find(|c| c.number == finding.execution);
+/// of the same execution, under the `first` of them.
+pub(super) fn write(
+    finding: &Finding,
+    first: &Finding,
+    summary: &Summary,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    // Cases are in order, and there may be as many as findings.
+    let number = |case: &crate::Case| case.number;
+    let case = summary
+        .cases
+        .binary_search_by_key(&finding.execution, number);
+    let case = case.ok().map(|at| &summary.cases[at]);
     let Some(output) = case.and_then(|case| case.output.as_deref()) else {
         return Ok(());
     };
@@ -34,9 +44,7 @@ pub(super) fn write(finding: &Finding, summary: &Summary, out: &mut dyn Write) -
     if lines.is_empty() {
         return Ok(());
     }
-    let same = |other: &&Finding| other.execution == finding.execution;
-    let first = summary.findings.iter().find(same);
-    if let Some(first) = first.filter(|first| first.id != finding.id) {
+    if first.id != finding.id {
         return writeln!(out, "    printed: as shown under {}", first.id);
     }
     writeln!(out, "    printed:")?;
@@ -137,7 +145,13 @@ mod tests {
         };
         [0, 1].map(|i| {
             let mut out = Vec::new();
-            write(&summary.findings[i], &summary, &mut out).unwrap();
+            write(
+                &summary.findings[i],
+                &summary.findings[0],
+                &summary,
+                &mut out,
+            )
+            .unwrap();
             style::plain(&out)
         })
     }
