@@ -29,6 +29,7 @@ mod headers;
 mod interfaces;
 mod near;
 mod outcomes;
+mod peer_socket;
 mod seat;
 mod server;
 mod settings;

@@ -76,6 +76,11 @@ impl CallerStream for NearStream {
         self.was_reset.store(true, Ordering::Release);
     }
 
+    fn still_reads(&self) -> bool {
+        // Its callers close it only when they are done.
+        false
+    }
+
     fn into_socket(self: Box<Self>) -> Option<TcpStream> {
         None
     }

@@ -18,6 +18,7 @@ use super::answer::AnswerHead;
 use super::body::Body;
 use super::buffer::{Buffer, LARGE};
 use super::closing::Then;
+use super::half_closed::HalfClosed;
 use super::head::{BadHead, RequestHead};
 use super::upload::{Stopped, Upload};
 use super::{again, canned};
@@ -72,6 +73,8 @@ pub(super) struct H1<'a> {
     pub(super) began_answer: bool,
     /// How many bytes the caller was sent.
     pub(super) sent_to_caller: u64,
+    /// Set once the caller has said that it sends no more.
+    half_closed: Option<HalfClosed>,
     /// Whether something the caller sent was thrown away.
     pub(super) flooded: bool,
     pub(super) then: Then,
@@ -91,6 +94,7 @@ impl<'a> H1<'a> {
             continued: false,
             began_answer: false,
             sent_to_caller: 0,
+            half_closed: None,
             flooded: false,
             // Whoever answers says so; without an answer nothing can follow.
             then: Then::Close,
@@ -126,10 +130,17 @@ impl<'a> H1<'a> {
                 Poll::Pending => return Ok(()),
             }
         }
+        if let Some(half_closed) = &mut self.half_closed {
+            return half_closed.poll(cx, &**caller);
+        }
         // What comes now is the next request, or waits for the callee.
         let most = self.upload.seen() + LARGE;
         loop {
             match inbound.poll_fill(cx, caller, most) {
+                Poll::Ready(Ok(0)) if self.upload.is_whole() => {
+                    let half_closed = HalfClosed::new(&**caller).ok_or(Stopped::Gone)?;
+                    return self.half_closed.insert(half_closed).poll(cx, &**caller);
+                }
                 Poll::Ready(Ok(0) | Err(_)) => return Err(Stopped::Gone),
                 Poll::Ready(Ok(_)) => {}
                 Poll::Pending => return Ok(()),

@@ -17,6 +17,7 @@ mod closing;
 mod exchange;
 mod framing;
 mod h2c;
+mod half_closed;
 mod head;
 mod pool;
 mod prefix;

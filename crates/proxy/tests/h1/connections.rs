@@ -261,3 +261,51 @@ fn a_thousand_idle_callers_do_not_disturb_one_that_is_not() {
     }
     drop(idle);
 }
+
+/// A caller may say that it sends no more and still wait for its answer. On
+/// the wire that is what a caller looks like that has gone away, and is
+/// treated so where it cannot be told apart.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_half_closed_caller_gets_its_answer() {
+    for (faults, fast) in [
+        ("none", true),
+        ("none", false),
+        ("** > back * = delay:50ms", true),
+    ] {
+        let wire = Wire::new();
+        let execution = wire.begin(faults);
+        let mut caller = wire.caller();
+        caller.send(format!("GET / HTTP/1.1\r\n{}\r\n", execution.context()));
+        caller.finish();
+        let mut callee = wire.callee();
+        callee.read_head();
+        if !fast {
+            std::thread::sleep(3 * SOON);
+        }
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+        callee.send(answer);
+        caller.expect(answer);
+        caller.expect_close();
+        let (reply, detail) = execution.last();
+        assert_eq!((reply, detail.gave_up), (Some(Reply::Status(200)), None));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_half_closed_caller_that_goes_away_has_given_up() {
+    for faults in ["none", "** > back * = hang"] {
+        let wire = Wire::new();
+        let execution = wire.begin(faults);
+        let mut caller = wire.caller();
+        caller.send(format!("GET / HTTP/1.1\r\n{}\r\n", execution.context()));
+        caller.finish();
+        caller.expect_silence();
+        drop(caller);
+        let (reply, detail) = execution.last();
+        assert_eq!(reply, Some(Reply::TimedOut), "{faults}");
+        let waited = detail.gave_up.expect("it went away");
+        assert!(waited >= Duration::from_millis(50), "{faults}: {waited:?}");
+    }
+}
