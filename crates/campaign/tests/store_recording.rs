@@ -363,7 +363,8 @@ fn what_ended_before_that_was_kept_is_taken_to_be_told() {
     drop(recorder);
     let file = store.path().to_owned();
     drop(store);
-    let older = "ALTER TABLE campaign DROP COLUMN told; PRAGMA user_version = 1";
+    let older =
+        "ALTER TABLE campaign DROP COLUMN told; DROP TABLE left_behind; PRAGMA user_version = 1";
     let connection = rusqlite::Connection::open(file).unwrap();
     connection.execute_batch(older).unwrap();
 
