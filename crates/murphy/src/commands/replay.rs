@@ -1,9 +1,10 @@
 //! `murphy replay`: does a finding still show?
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use murphy::replays::{Replay, Replayed, Word};
-use murphy_model::Faultload;
+use murphy_model::{Faultload, Mode};
 
 use crate::args::ReplayArgs;
 use crate::config::{Config, STORE};
@@ -20,8 +21,8 @@ pub(crate) fn run(args: &ReplayArgs, context: &Context) -> Result<u8, Error> {
         let here = Replay::find(&args.what, Path::new(STORE));
         here.map_err(|_| unknown)
     })?;
-    let faultload = replay.faultload()?;
-    let (replayed, stopped) = runtime::block_on(play(replay, &faultload, args, context))??;
+    let variants = replay.variants()?;
+    let (replayed, stopped) = runtime::block_on(play(replay, &variants, args, context))??;
     output::write(|out| replayed.write(out))?;
     Ok(stopped.with_result(match replayed.word() {
         Word::Failed { .. } => exit::FINDINGS,
@@ -39,15 +40,37 @@ fn state(args: &ReplayArgs, context: &Context) -> PathBuf {
 
 async fn play(
     replay: Replay,
-    faultload: &Faultload,
+    variants: &[Faultload],
     args: &ReplayArgs,
     context: &Context,
 ) -> Result<(Replayed, Stopped), Error> {
-    let modes: Vec<String> = faultload.iter().map(|(_, mode)| mode.to_string()).collect();
+    let modes: BTreeSet<Mode> = variants.iter().flat_map(Faultload::modes).collect();
+    let modes: Vec<String> = modes.iter().map(Mode::to_string).collect();
     let config = args.config.as_deref();
     let system = Reopened::of_replay(&replay, modes.join(","), config, context).await?;
-    let done = system.run(faultload).await;
+    let replayed = play_all(&replay, variants, &system).await;
     let stopped = runtime::stop(system.stop(), false).await;
-    let (observed, held) = done?;
-    Ok((Replayed::new(replay, observed, &held)?, stopped))
+    Ok((replayed?, stopped))
+}
+
+/// One execution for each variant, up to the first that fails.
+async fn play_all(
+    replay: &Replay,
+    variants: &[Faultload],
+    system: &Reopened,
+) -> Result<Replayed, Error> {
+    let mut all: Option<Replayed> = None;
+    for variant in variants {
+        let (observed, held) = system.run(variant).await?;
+        let one = Replayed::new(replay.clone(), observed, &held)?;
+        let has_failed = matches!(one.word(), Word::Failed { .. });
+        all = Some(match all {
+            Some(before) => before.and(one),
+            None => one,
+        });
+        if has_failed {
+            break;
+        }
+    }
+    Ok(all.expect("a finding has a faultload"))
 }

@@ -8,12 +8,12 @@ use murphy_campaign::live::spec::{ScenarioKind, ScenarioSpec, SystemSpec};
 use murphy_campaign::live::{Correlation, LiveOptions, LiveWorld, Wanted};
 use murphy_campaign::store::{CampaignHead, Fingerprint, Recorder, Store};
 use murphy_campaign::{Event, Memory, Outcome, Refused, Settings, Sink, Stopping, World};
-use murphy_model::{Faultload, Identity, Observed};
+use murphy_model::{Faultload, Identity};
 
 use super::state::State;
 use super::{Campaign, Error, Report, Step, services, steps, why_one_at_a_time};
 use crate::Subject;
-use crate::replays::{Ground, Held, Replay, Replayed, System};
+use crate::replays::{Ground, Replay, Replayed, System, Word};
 
 /// With a single worker what comes to a service's own proxy without context is
 /// taken for the test's. A function has its entries, so here it is a service's,
@@ -69,8 +69,8 @@ impl Campaign {
 
     /// Whether a finding still shows: one of the campaign's
     /// [`store`](Campaign::store) by its name, or any by its replay file. Its
-    /// faults are injected once, after a run without any; what limits the
-    /// search does not matter.
+    /// faults are injected once in each mode it was found with, after a run
+    /// without any; what limits the search does not matter.
     ///
     /// Kept with the tests, a replay file makes a bug stay fixed:
     ///
@@ -84,13 +84,12 @@ impl Campaign {
     pub async fn replay(self, what: &str) -> Result<Replayed, Error> {
         let settings = self.settings()?;
         let replay = self.find_replay(what)?;
-        let (faultload, identity) = (replay.faultload()?, replay.identity()?);
+        let (variants, identity) = (replay.variants()?, replay.identity()?);
         let state = State::open(self.store.as_deref())?;
         let (world, _) = self.bring_up(&state, 1).await?;
-        let played = play(&world, identity, settings.oracles, &faultload).await;
+        let played = play(&world, identity, settings.oracles, &variants, &replay).await;
         let stopped = world.stop().await;
-        let (observed, held) = played?;
-        Ok(Replayed::new(replay, observed, &held)?.leaving(stopped.err()))
+        Ok(played?.leaving(stopped.err()))
     }
 
     fn find_replay(&self, what: &str) -> Result<Replay, Error> {
@@ -212,13 +211,14 @@ impl Campaign {
     }
 }
 
-/// One run without faults, one with them.
+/// One run without faults, one for each variant up to the first that fails.
 async fn play(
     world: &LiveWorld,
     identity: Identity,
     oracles: murphy_oracle::Settings,
-    faultload: &Faultload,
-) -> Result<(Observed, Vec<Held>), Error> {
+    variants: &[Faultload],
+    replay: &Replay,
+) -> Result<Replayed, Error> {
     let ground = Ground::find(world, identity, oracles).await;
     let ground = ground.map_err(Error::Broken)?.map_err(|unfit| {
         Error::Refused(Refused::Fails {
@@ -226,8 +226,20 @@ async fn play(
             output: unfit.output,
         })
     })?;
-    let played = ground.run(world, faultload).await;
-    played.map_err(Error::Broken)
+    let mut all: Option<Replayed> = None;
+    for variant in variants {
+        let (observed, held) = ground.run(world, variant).await.map_err(Error::Broken)?;
+        let one = Replayed::new(replay.clone(), observed, &held)?;
+        let has_failed = matches!(one.word(), Word::Failed { .. });
+        all = Some(match all {
+            Some(before) => before.and(one),
+            None => one,
+        });
+        if has_failed {
+            break;
+        }
+    }
+    Ok(all.expect("a finding has a faultload"))
 }
 
 /// There is no command that explains or replays a function.

@@ -33,6 +33,9 @@ pub struct Replay {
     pub summary: String,
     /// What must fail, fault by fault.
     pub faultload: Vec<String>,
+    /// What else shows the same, likewise: other modes, mostly.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Vec<String>>,
     /// How calls are told apart.
     identity: serde_json::Value,
     /// The system it is in.
@@ -77,7 +80,8 @@ impl Replay {
             scenario: scenario.to_owned(),
             oracle: finding.oracle.to_owned(),
             summary: finding.summary.clone(),
-            faultload: finding.faultload.faults().map(|f| f.to_string()).collect(),
+            faultload: texts(&finding.faultload),
+            also: finding.also.iter().map(texts).collect(),
             identity: serde_json::from_str(&identity).expect("written just now"),
             system: system.clone(),
         }
@@ -117,9 +121,14 @@ impl Replay {
         serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))
     }
 
-    /// What must fail.
-    pub fn faultload(&self) -> Result<Faultload, ReplayError> {
-        let faults: Result<Vec<_>, _> = self.faultload.iter().map(|text| text.parse()).collect();
+    /// Every faultload that showed it, the smallest first.
+    pub fn variants(&self) -> Result<Vec<Faultload>, ReplayError> {
+        let all = [&self.faultload].into_iter().chain(&self.also);
+        all.map(|faults| self.parsed(faults)).collect()
+    }
+
+    fn parsed(&self, faults: &[String]) -> Result<Faultload, ReplayError> {
+        let faults: Result<Vec<_>, _> = faults.iter().map(|text| text.parse()).collect();
         let faults = faults.map_err(|error: SyntaxError| self.damaged(error.to_string()))?;
         Faultload::new(faults).map_err(|conflict| self.damaged(conflict.to_string()))
     }
@@ -140,6 +149,10 @@ impl Replay {
         let id = self.id.clone();
         ReplayError::Damaged { id, why }
     }
+}
+
+fn texts(faultload: &Faultload) -> Vec<String> {
+    faultload.faults().map(|fault| fault.to_string()).collect()
 }
 
 /// Says where replay files are.
@@ -213,6 +226,7 @@ mod tests {
             oracle: String::new(),
             summary: String::new(),
             faultload: Vec::new(),
+            also: Vec::new(),
             identity: serde_json::Value::Null,
             system: System::Program,
         };

@@ -16,7 +16,10 @@ use super::{Held, Replay, ReplayError};
 pub struct Replayed {
     replay: Replay,
     word: Word,
+    /// The execution that the word is about.
     observed: Observed,
+    /// How many faultloads were tried.
+    tried: usize,
     left: Option<BrokenWorld>,
 }
 
@@ -37,6 +40,17 @@ pub enum Word {
     },
 }
 
+impl Word {
+    /// A failure outweighs all, and what was not reached is not fixed.
+    fn gravity(&self) -> u8 {
+        match self {
+            Word::Fixed => 0,
+            Word::NotReached { .. } => 1,
+            Word::Failed { .. } => 2,
+        }
+    }
+}
+
 impl Replayed {
     /// What became of it, by what was seen and what is held against that.
     #[doc(hidden)]
@@ -49,8 +63,21 @@ impl Replayed {
             replay,
             word,
             observed,
+            tried: 1,
             left: None,
         })
+    }
+
+    /// What became of it under another of its faultloads too: it is fixed only
+    /// if it is under all.
+    #[doc(hidden)]
+    pub fn and(self, other: Replayed) -> Self {
+        let tried = self.tried + other.tried;
+        let worse = match other.word.gravity() > self.word.gravity() {
+            true => other,
+            false => self,
+        };
+        Replayed { tried, ..worse }
     }
 
     /// The same, and what went wrong when all was over.
@@ -97,6 +124,11 @@ impl Replayed {
                 let lines: Vec<String> = complaint.lines().map(terminal::visible).collect();
                 writeln!(out, "{id} FAILED: {}", lines.join("\n"))?;
             }
+            Word::Fixed if self.tried > 1 => writeln!(
+                out,
+                "{id} FIXED: in each of {} variants all faults were injected and `{scenario}` passed",
+                self.tried
+            )?,
             Word::Fixed => writeln!(
                 out,
                 "{id} FIXED: all its faults struck, and `{scenario}` is content"
@@ -108,7 +140,7 @@ impl Replayed {
                 }
             }
         }
-        for fault in &self.replay.faultload {
+        for fault in self.observed.execution.faultload.faults() {
             writeln!(out, "  with {fault}")?;
         }
         terminal::write_calls(self.trace(), out)?;
@@ -174,6 +206,19 @@ impl fmt::Display for Replayed {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_is_fixed_in_every_variant_is_fixed() {
+        let failed = Word::Failed {
+            complaint: String::new(),
+        };
+        let missed = Word::NotReached {
+            missing: Vec::new(),
+        };
+        let mut words = [&failed, &Word::Fixed, &missed];
+        words.sort_by_key(|word| word.gravity());
+        assert_eq!(words, [&Word::Fixed, &missed, &failed]);
+    }
 
     fn held(oracle: Oracle, severity: Severity) -> Held {
         Held {
