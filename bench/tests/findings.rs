@@ -51,6 +51,8 @@ fn a_campaign_with_ten_thousand_findings_ends_at_once() {
     let costs = twin.campaign();
     assert_eq!(costs.findings, 10_660);
     println!("{} findings: ended in {:?}", costs.findings, costs.ending);
-    // The bar is one second of an idle processor.
-    assert!(costs.ending < Duration::from_secs(3), "{:?}", costs.ending);
+    // The bar, for the build that people run on an idle machine, is one second:
+    // `bench/findings` holds it. Here reports are not optimised, and others
+    // may keep the processor.
+    assert!(costs.ending < Duration::from_secs(15), "{:?}", costs.ending);
 }

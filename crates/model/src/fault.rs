@@ -139,6 +139,11 @@ impl Faultload {
         self.0.iter().map(|(target, mode)| (target, *mode))
     }
 
+    /// The modes of its faults, in the order of the targets.
+    pub fn modes(&self) -> impl Iterator<Item = Mode> {
+        self.0.values().copied()
+    }
+
     /// How many faults there are.
     pub fn len(&self) -> usize {
         self.0.len()

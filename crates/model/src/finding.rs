@@ -2,9 +2,10 @@
 //!
 //! Owns the words; which executions deserve one is the oracles' business.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::{Detail, Faultload, Point, Trace};
+use crate::{Detail, Faultload, Mode, Point, Trace};
 
 /// Where a bug belongs in the taxonomy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -93,6 +94,14 @@ pub struct Finding {
     pub seen: usize,
     /// Other smallest faultloads that show the same bug (other modes, mostly).
     pub also: Vec<Faultload>,
+}
+
+impl Finding {
+    /// The modes in which calls are made to fail where it shows, in order.
+    pub fn modes(&self) -> BTreeSet<Mode> {
+        let faultloads = self.also.iter().chain([&self.faultload]);
+        faultloads.flat_map(Faultload::modes).collect()
+    }
 }
 
 /// What was seen in the execution that shows a bug.

@@ -43,6 +43,11 @@ impl KnownBefore {
                 .iter()
                 .map(|(finding, _)| finding.id.clone())
                 .collect(),
+            other_modes: split
+                .other_modes
+                .iter()
+                .map(|(finding, modes)| (finding.id.clone(), modes.clone()))
+                .collect(),
             stale: split
                 .stale
                 .iter()

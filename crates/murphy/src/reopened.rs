@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use murphy::replays::{Ground, Held, Replay, System};
+use murphy::replays::{Ground, Held, Replay, ReplayError, ReplayPlan, Replayed, System};
 use murphy_campaign::live::LiveWorld;
 use murphy_campaign::{BrokenWorld, IdentityChoice, World};
 use murphy_model::{Faultload, Identity, Observed};
@@ -97,13 +97,13 @@ impl Reopened {
         self.ground.run(&self.place, faultload).await
     }
 
-    /// The same after other executions, of which is told what was seen.
-    pub(crate) async fn run_after(
+    /// Replays a finding.
+    pub(crate) async fn replay(
         &self,
-        prefix: &[Faultload],
-        faultload: &Faultload,
-    ) -> Result<(Vec<Observed>, Observed, Vec<Held>), BrokenWorld> {
-        self.ground.run_after(&self.place, prefix, faultload).await
+        replay: &Replay,
+        plan: &ReplayPlan,
+    ) -> Result<Result<Replayed, ReplayError>, BrokenWorld> {
+        self.ground.replay(&self.place, replay, plan).await
     }
 
     /// Stops what was started.

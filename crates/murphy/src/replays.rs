@@ -10,6 +10,6 @@ mod ground;
 mod replayed;
 
 pub use error::ReplayError;
-pub use file::{Replay, System, write_files};
+pub use file::{Replay, ReplayPlan, System, write_files};
 pub use ground::{Ground, Held};
 pub use replayed::{Replayed, Word};

@@ -20,6 +20,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::complaint::Complaint;
 use crate::core_faults;
 use crate::judge;
+use crate::limits::without_limits;
 use crate::minimal::{Added, Numbering, Numbers, SetId, Sets};
 use crate::oracle::Oracle;
 use crate::reference::Reference;
@@ -499,7 +500,8 @@ impl Key {
     /// one campaign begin alike, the second gets more digits.
     fn id(&self, scenario: &str, taken: &mut BTreeSet<String>) -> String {
         let mut hasher = blake3::Hasher::new();
-        let parts = [scenario, self.oracle.name(), &self.summary].map(str::to_owned);
+        let summary = without_limits(&self.summary);
+        let parts = [scenario, self.oracle.name(), &summary].map(str::to_owned);
         let place: Vec<String> = match &self.place {
             Place::Faults(targets) => targets.iter().map(Target::to_string).collect(),
             Place::Edge(edge) => vec![edge.to_string()],

@@ -15,6 +15,7 @@ mod complaint;
 mod core_faults;
 mod findings;
 mod index;
+mod limits;
 mod minimal;
 mod no_cause;
 mod not_exercised;

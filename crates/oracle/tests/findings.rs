@@ -153,6 +153,13 @@ fn identifiers_are_short_and_stable() {
     assert_eq!(found[0].id.len(), "M-3fa9c1".len());
 }
 
+#[test]
+fn identifiers_do_not_change_with_a_limit() {
+    let id = |why: &str| findings(&[failing(&[("cart", 502)], why)])[0].id.clone();
+    assert_eq!(id("no answer within 60s"), id("no answer within 3s"));
+    assert_ne!(id("no answer within 60s"), id("no page within 60s"));
+}
+
 /// `shop` gives up on `cart` while that waits for a stock that is slow.
 fn inverted(mode: &str, beside: &[(&str, u16)]) -> Execution {
     let cart = callee("cart");

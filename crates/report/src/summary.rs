@@ -125,6 +125,8 @@ pub struct Known {
     pub reasons: BTreeMap<String, String>,
     /// Findings that are known but should be gone by now, by id.
     pub expired: Vec<String>,
+    /// Findings that are known, but not with these modes, by id.
+    pub other_modes: BTreeMap<String, Vec<String>>,
     /// Entries for bugs that were not found any more, by id.
     pub stale: Vec<String>,
 }

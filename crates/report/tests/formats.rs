@@ -146,6 +146,7 @@ fn summary() -> Summary {
             file: "murphy-baseline.toml".to_owned(),
             reasons: [("M-bb0002".to_owned(), "fixed in v2".to_owned())].into(),
             expired: Vec::new(),
+            other_modes: Default::default(),
             stale: vec!["M-cc0003".to_owned()],
         }),
         masked: vec!["`token=s3cr3t` in what is sent: differs".to_owned()],

@@ -135,6 +135,7 @@ mod tests {
                     id: "M-3fa9c1".into(),
                     scenario: "checkout".into(),
                     summary: "expected \"200\",\ngot 500".into(),
+                    modes: vec!["500".into(), "reset".into()],
                     reason: "fixed with the new cart".into(),
                     expires: Some("2027-01-31".parse().unwrap()),
                 },
@@ -142,6 +143,7 @@ mod tests {
                     id: "M-77".into(),
                     scenario: "checkout".into(),
                     summary: String::new(),
+                    modes: Vec::new(),
                     reason: "accepted".into(),
                     expires: None,
                 },
@@ -160,6 +162,7 @@ scenario = "checkout"
 summary = """
 expected "200",
 got 500"""
+modes = ["500", "reset"]
 reason = "fixed with the new cart"
 expires = "2027-01-31"
 

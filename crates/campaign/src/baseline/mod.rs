@@ -12,9 +12,10 @@ mod file;
 pub use date::{Date, NotADate};
 pub use file::BaselineError;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use murphy_model::Finding;
+use murphy_model::{Finding, Mode};
 use serde::{Deserialize, Serialize};
 
 /// The usual name of the file.
@@ -37,6 +38,10 @@ pub struct Entry {
     /// What is wrong, for whoever reads the file.
     #[serde(default)]
     pub summary: String,
+    /// The modes it was known with; empty, as in files of earlier versions,
+    /// stands for any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modes: Vec<String>,
     /// Why it may stay.
     pub reason: String,
     /// The last day on which it may.
@@ -49,9 +54,35 @@ impl Entry {
         self.scenario == scenario && self.id == id
     }
 
+    /// Takes over what a later campaign says of the finding.
+    fn renew(&mut self, later: Entry) {
+        self.summary = later.summary;
+        self.modes.extend(later.modes);
+        self.modes.sort();
+        self.modes.dedup();
+    }
+
+    /// The modes of a finding that it was not known with.
+    fn new_modes(&self, finding: &Finding) -> Vec<String> {
+        let modes = finding.modes().into_iter().map(|mode| mode.to_string());
+        let is_new = |mode: &String| !self.modes.is_empty() && !self.modes.contains(mode);
+        modes.filter(is_new).collect()
+    }
+
     fn is_expired(&self, today: &Date) -> bool {
         self.expires.as_ref().is_some_and(|last| last < today)
     }
+}
+
+/// A finding to be taken as known.
+#[derive(Clone, Debug)]
+pub struct ToKnow<'f> {
+    /// Its stable name.
+    pub id: &'f str,
+    /// What is wrong.
+    pub summary: &'f str,
+    /// The modes it shows with.
+    pub modes: BTreeSet<Mode>,
 }
 
 /// Findings of a campaign, divided by what the baseline says of them.
@@ -63,6 +94,8 @@ pub struct Split<'b> {
     pub known: Vec<(&'b Finding, &'b Entry)>,
     /// Known, but should be gone by now.
     pub expired: Vec<(&'b Finding, &'b Entry)>,
+    /// Known, but not with these modes.
+    pub other_modes: Vec<(&'b Finding, Vec<String>)>,
     /// Known and not found any more: the entry can go.
     pub stale: Vec<&'b Entry>,
 }
@@ -91,30 +124,31 @@ impl Baseline {
         &self.entries
     }
 
-    /// Adds these findings of a scenario, each by its name and what is wrong;
-    /// how many are new to it. Entries that are there keep their reason and
-    /// date, unless they have expired: then they are renewed.
+    /// Adds these findings of a scenario; how many are new to it. Entries that
+    /// are there keep their reason and date and are known with more modes,
+    /// unless they have expired: then they are renewed.
     pub fn add<'f>(
         &mut self,
         scenario: &str,
-        findings: impl IntoIterator<Item = (&'f str, &'f str)>,
+        findings: impl IntoIterator<Item = ToKnow<'f>>,
         reason: &str,
         expires: Option<&Date>,
         today: &Date,
     ) -> usize {
         let before = self.entries.len();
-        for (id, summary) in findings {
+        for ToKnow { id, summary, modes } in findings {
             let entry = Entry {
                 id: id.to_owned(),
                 scenario: scenario.to_owned(),
                 summary: summary.to_owned(),
+                modes: modes.iter().map(Mode::to_string).collect(),
                 reason: reason.to_owned(),
                 expires: expires.cloned(),
             };
             let known = |entry: &&mut Entry| entry.is_for(scenario, id);
             match self.entries.iter_mut().find(known) {
                 Some(known) if known.is_expired(today) => *known = entry,
-                Some(known) => known.summary = entry.summary,
+                Some(known) => known.renew(entry),
                 None => self.entries.push(entry),
             }
         }
@@ -127,17 +161,24 @@ impl Baseline {
     /// the day it expires on.
     pub fn split<'b>(&'b self, scenario: &str, findings: &'b [Finding], today: &Date) -> Split<'b> {
         let mut split = Split::default();
+        let of_scenario = self.entries.iter().filter(|e| e.scenario == scenario);
+        let entries: BTreeMap<&str, &Entry> = of_scenario.map(|it| (&*it.id, it)).collect();
+        let mut found = BTreeSet::new();
         for finding in findings {
-            let mut entries = self.entries.iter();
-            match entries.find(|entry| entry.is_for(scenario, &finding.id)) {
-                None => split.new.push(finding),
-                Some(entry) if entry.is_expired(today) => split.expired.push((finding, entry)),
-                Some(entry) => split.known.push((finding, entry)),
+            found.insert(&*finding.id);
+            let entry = entries.get(&*finding.id).copied();
+            let new_modes = entry.map(|entry| entry.new_modes(finding));
+            match (entry, new_modes) {
+                (Some(entry), _) if entry.is_expired(today) => split.expired.push((finding, entry)),
+                (Some(_), Some(modes)) if !modes.is_empty() => {
+                    split.other_modes.push((finding, modes));
+                }
+                (Some(entry), _) => split.known.push((finding, entry)),
+                (None, _) => split.new.push(finding),
             }
         }
-        let found = |entry: &Entry| findings.iter().any(|f| f.id == entry.id);
-        let of_scenario = self.entries.iter().filter(|e| e.scenario == scenario);
-        split.stale = of_scenario.filter(|entry| !found(entry)).collect();
+        let stale = self.entries.iter().filter(|e| e.scenario == scenario);
+        split.stale = stale.filter(|it| !found.contains(&*it.id)).collect();
         split
     }
 }
@@ -165,10 +206,48 @@ mod tests {
         }
     }
 
-    fn named(findings: &[Finding]) -> impl Iterator<Item = (&str, &str)> {
-        findings
-            .iter()
-            .map(|it| (it.id.as_str(), it.summary.as_str()))
+    fn named(findings: &[Finding]) -> impl Iterator<Item = ToKnow<'_>> {
+        findings.iter().map(|it| ToKnow {
+            id: &it.id,
+            summary: &it.summary,
+            modes: it.modes(),
+        })
+    }
+
+    #[test]
+    fn a_new_mode_of_a_known_finding_is_not_excused() {
+        let with = |modes: &[&str]| {
+            let faultload = |mode: &&str| format!("shop GET / > cart GET / = {mode}").parse();
+            let mut all: Vec<Faultload> = modes
+                .iter()
+                .map(faultload)
+                .collect::<Result<_, _>>()
+                .unwrap();
+            Finding {
+                faultload: all.remove(0),
+                also: all,
+                ..finding("M-1")
+            }
+        };
+        let today = day("2026-11-16");
+        let mut baseline = Baseline::default();
+        baseline.add("shop", named(&[with(&["500"])]), "later", None, &today);
+        let new_modes = |baseline: &Baseline, modes: &[&str]| {
+            let findings = [with(modes)];
+            let split = baseline.split("shop", &findings, &today);
+            assert_eq!(split.known.len() + split.other_modes.len(), 1);
+            split.other_modes.first().map(|(_, modes)| modes.clone())
+        };
+        assert_eq!(new_modes(&baseline, &["500"]), None);
+        assert_eq!(
+            new_modes(&baseline, &["500", "503"]),
+            Some(vec!["503".to_owned()])
+        );
+        baseline.add("shop", named(&[with(&["503"])]), "ignored", None, &today);
+        assert_eq!(new_modes(&baseline, &["500", "503"]), None);
+        assert_eq!(baseline.entries()[0].reason, "later");
+        baseline.entries[0].modes.clear();
+        assert_eq!(new_modes(&baseline, &["reset"]), None, "as in older files");
     }
 
     fn day(text: &str) -> Date {

@@ -1,7 +1,9 @@
 //! `murphy baseline write`: take what the last campaigns found as known.
 
-use murphy_campaign::baseline::Date;
+use murphy_campaign::baseline::{Date, ToKnow};
+use murphy_campaign::codec::KeptFinding;
 use murphy_campaign::store::Store;
+use murphy_model::Faultload;
 
 use crate::args::BaselineArgs;
 use crate::context::Context;
@@ -28,9 +30,7 @@ pub(crate) fn run(args: &BaselineArgs, context: &Context) -> Result<u8, Error> {
         seen += findings.len();
         added += baseline.add(
             &scenario.name,
-            findings
-                .iter()
-                .map(|it| (it.id.as_str(), it.summary.as_str())),
+            findings.iter().map(to_know),
             &args.reason,
             expires.as_ref(),
             &known::today(),
@@ -50,6 +50,15 @@ pub(crate) fn run(args: &BaselineArgs, context: &Context) -> Result<u8, Error> {
         )
     })?;
     Ok(exit::OK)
+}
+
+fn to_know(finding: &KeptFinding) -> ToKnow<'_> {
+    let faultloads = finding.also.iter().chain([&finding.faultload]);
+    ToKnow {
+        id: &finding.id,
+        summary: &finding.summary,
+        modes: faultloads.flat_map(Faultload::modes).collect(),
+    }
 }
 
 fn none_ended(project: &Project) -> Usage {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use murphy::replays::{Replay, Replayed, Word};
-use murphy_model::Faultload;
+use murphy_model::Mode;
 
 use crate::args::ReplayArgs;
 use crate::config::STORE;
@@ -39,14 +39,11 @@ async fn play(
     args: &ReplayArgs,
     context: &Context,
 ) -> Result<(Replayed, Stopped), Error> {
-    let (prefix, faultload) = replay.executions()?;
-    let faults = prefix.iter().chain([&faultload]).flat_map(Faultload::iter);
-    let modes: Vec<String> = faults.map(|(_, mode)| mode.to_string()).collect();
+    let plan = replay.plan()?;
+    let modes: Vec<String> = plan.modes().iter().map(Mode::to_string).collect();
     let config = args.config.as_deref();
     let system = Reopened::of_replay(&replay, modes.join(","), config, context).await?;
-    let done = system.run_after(&prefix, &faultload).await;
+    let replayed = system.replay(&replay, &plan).await;
     let stopped = runtime::stop(system.stop(), false).await;
-    let (before, observed, held) = done?;
-    let replayed = Replayed::new(replay, observed, &held)?.after(&before);
-    Ok((replayed, stopped))
+    Ok((replayed??, stopped))
 }

@@ -8,12 +8,12 @@ use murphy_campaign::live::spec::{ScenarioKind, ScenarioSpec, SystemSpec};
 use murphy_campaign::live::{Correlation, LiveOptions, LiveWorld, Wanted};
 use murphy_campaign::store::{CampaignHead, Fingerprint, Recorder, Store};
 use murphy_campaign::{Event, Memory, Outcome, Refused, Settings, Sink, Stopping, World};
-use murphy_model::{Faultload, Identity, Observed};
+use murphy_model::Identity;
 
 use super::state::State;
 use super::{Campaign, Error, Report, Step, services, steps, why_one_at_a_time};
 use crate::Subject;
-use crate::replays::{Ground, Held, Replay, Replayed, System};
+use crate::replays::{Ground, Replay, ReplayPlan, Replayed, System};
 
 /// With a single worker what comes to a service's own proxy without context is
 /// taken for the test's. A function has its entries, so here it is a service's,
@@ -69,8 +69,8 @@ impl Campaign {
 
     /// Whether a finding still shows: one of the campaign's
     /// [`store`](Campaign::store) by its name, or any by its replay file. Its
-    /// faults are injected once, after a run without any; what limits the
-    /// search does not matter.
+    /// faults are injected once in each mode it was found with, after a run
+    /// without any; what limits the search does not matter.
     ///
     /// Kept with the tests, a replay file makes a bug stay fixed:
     ///
@@ -84,14 +84,12 @@ impl Campaign {
     pub async fn replay(self, what: &str) -> Result<Replayed, Error> {
         let settings = self.settings()?;
         let replay = self.find_replay(what)?;
-        let (executions, identity) = (replay.executions()?, replay.identity()?);
+        let (plan, identity) = (replay.plan()?, replay.identity()?);
         let state = State::open(self.store.as_deref())?;
         let (world, _) = self.bring_up(&state, 1).await?;
-        let played = play(&world, identity, settings.oracles, &executions).await;
+        let played = play(&world, identity, settings.oracles, &replay, &plan).await;
         let stopped = world.stop().await;
-        let (before, observed, held) = played?;
-        let replayed = Replayed::new(replay, observed, &held)?.after(&before);
-        Ok(replayed.leaving(stopped.err()))
+        Ok(played?.leaving(stopped.err()))
     }
 
     fn find_replay(&self, what: &str) -> Result<Replay, Error> {
@@ -215,13 +213,14 @@ impl Campaign {
     }
 }
 
-/// One run without faults, those that come first, and the one that is judged.
+/// One run without faults, and those that replay a finding.
 async fn play(
     world: &LiveWorld,
     identity: Identity,
     oracles: murphy_oracle::Settings,
-    (prefix, faultload): &(Vec<Faultload>, Faultload),
-) -> Result<(Vec<Observed>, Observed, Vec<Held>), Error> {
+    replay: &Replay,
+    plan: &ReplayPlan,
+) -> Result<Replayed, Error> {
     let ground = Ground::find(world, identity, oracles).await;
     let ground = ground.map_err(Error::Broken)?.map_err(|unfit| {
         Error::Refused(Refused::Fails {
@@ -229,8 +228,8 @@ async fn play(
             output: unfit.output,
         })
     })?;
-    let played = ground.run_after(world, prefix, faultload).await;
-    played.map_err(Error::Broken)
+    let replayed = ground.replay(world, replay, plan).await;
+    Ok(replayed.map_err(Error::Broken)??)
 }
 
 /// There is no command that explains or replays a function.

@@ -3,12 +3,13 @@
 //! Owns the file's form and where it is kept. A file is also the bug report:
 //! readable, small, and good for as long as its system is where it was.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use murphy_campaign::{STATE_LEFT_BEHIND, codec};
-use murphy_model::{Faultload, Finding, Identity, SyntaxError};
+use murphy_model::{Faultload, Finding, Identity, Mode, SyntaxError};
 use murphy_oracle::{Oracle, UnknownOracle};
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,9 @@ pub struct Replay {
     pub summary: String,
     /// What must fail, fault by fault.
     pub faultload: Vec<String>,
+    /// What else shows the same, likewise: other modes, mostly.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Vec<String>>,
     /// For state left behind: the executions that are run first, in order,
     /// each fault by fault; the scenario is then run without faults. Empty
     /// where it cannot be replayed alone.
@@ -75,6 +79,23 @@ pub enum System {
     Program,
 }
 
+/// The executions that show a finding again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplayPlan {
+    /// Those that come first, before each of the others.
+    pub prefix: Vec<Faultload>,
+    /// Every faultload that showed it, the smallest first.
+    pub variants: Vec<Faultload>,
+}
+
+impl ReplayPlan {
+    /// Every mode of every fault, once.
+    pub fn modes(&self) -> BTreeSet<Mode> {
+        let all = self.prefix.iter().chain(&self.variants);
+        all.flat_map(Faultload::modes).collect()
+    }
+}
+
 impl Replay {
     /// A finding of a scenario in this system.
     pub fn new(finding: &Finding, scenario: &str, identity: &Identity, system: &System) -> Self {
@@ -86,7 +107,8 @@ impl Replay {
             scenario: scenario.to_owned(),
             oracle: finding.oracle.to_owned(),
             summary: finding.summary.clone(),
-            faultload: finding.faultload.faults().map(|f| f.to_string()).collect(),
+            faultload: texts(&finding.faultload),
+            also: finding.also.iter().map(texts).collect(),
             after: is_state.then(Vec::new),
             identity: serde_json::from_str(&identity).expect("written just now"),
             system: system.clone(),
@@ -96,9 +118,8 @@ impl Replay {
 
     /// The same, to be seen after these executions.
     pub fn after(mut self, prefix: Option<&Vec<Faultload>>) -> Self {
-        let faults = |one: &Faultload| one.faults().map(|f| f.to_string()).collect();
         if let Some(prefix) = prefix {
-            self.after = Some(prefix.iter().map(faults).collect());
+            self.after = Some(prefix.iter().map(texts).collect());
         }
         self
     }
@@ -141,19 +162,23 @@ impl Replay {
         })
     }
 
-    /// What must fail.
-    pub fn faultload(&self) -> Result<Faultload, ReplayError> {
-        self.read_faults(&self.faultload)
-    }
-
-    /// The executions that come first, and what fails in the one that is
-    /// judged.
-    pub fn executions(&self) -> Result<(Vec<Faultload>, Faultload), ReplayError> {
-        let Some(after) = &self.after else {
-            return Ok((Vec::new(), self.faultload()?));
+    /// What is to be run.
+    pub fn plan(&self) -> Result<ReplayPlan, ReplayError> {
+        let all = |faults: &[Vec<String>]| -> Result<Vec<Faultload>, ReplayError> {
+            faults.iter().map(|faults| self.parsed(faults)).collect()
         };
-        let prefix = after.iter().map(|faults| self.read_faults(faults));
-        Ok((prefix.collect::<Result<_, _>>()?, Faultload::none()))
+        if let Some(after) = &self.after {
+            return Ok(ReplayPlan {
+                prefix: all(after)?,
+                variants: vec![Faultload::none()],
+            });
+        }
+        let mut variants = vec![self.parsed(&self.faultload)?];
+        variants.extend(all(&self.also)?);
+        Ok(ReplayPlan {
+            prefix: Vec::new(),
+            variants,
+        })
     }
 
     /// Whether nothing is known that would bring it about again: no faults,
@@ -165,7 +190,7 @@ impl Replay {
         }
     }
 
-    fn read_faults(&self, faults: &[String]) -> Result<Faultload, ReplayError> {
+    fn parsed(&self, faults: &[String]) -> Result<Faultload, ReplayError> {
         let faults: Result<Vec<_>, _> = faults.iter().map(|text| text.parse()).collect();
         let faults = faults.map_err(|error: SyntaxError| self.damaged(error.to_string()))?;
         Faultload::new(faults).map_err(|conflict| self.damaged(conflict.to_string()))
@@ -190,6 +215,10 @@ impl Replay {
         let id = self.id.clone();
         ReplayError::Damaged { id, why }
     }
+}
+
+fn texts(faultload: &Faultload) -> Vec<String> {
+    faultload.faults().map(|fault| fault.to_string()).collect()
 }
 
 /// Says where replay files are.
@@ -263,6 +292,7 @@ mod tests {
             oracle: String::new(),
             summary: String::new(),
             faultload: Vec::new(),
+            also: Vec::new(),
             after: None,
             identity: serde_json::Value::Null,
             system: System::Program,

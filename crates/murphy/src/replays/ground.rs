@@ -6,6 +6,12 @@ use murphy_campaign::{BrokenWorld, World, redacted};
 use murphy_model::{Faultload, Identity, Observed, Severity, Verdict};
 use murphy_oracle::{Oracle, Reference, Settings, judge};
 
+use super::{Replay, ReplayError, ReplayPlan, Replayed, Word};
+
+/// How often a variant is run at most where luck decides what it shows: a bug
+/// at one of two call sites is missed once in a thousand times.
+const MOST_REPEATS: usize = 10;
+
 /// What is known of a system without faults, and how to judge it with some.
 pub struct Ground {
     identity: Arc<Identity>,
@@ -54,8 +60,43 @@ impl Ground {
         })
     }
 
-    /// The same after other executions, of which is told what was seen.
-    pub async fn run_after(
+    /// Replays a finding: one execution for each variant, up to the first that
+    /// fails. Where it is luck into which of several equal calls a fault is
+    /// injected, it is repeated until it fails, a few times.
+    pub async fn replay(
+        &self,
+        world: &impl World,
+        replay: &Replay,
+        plan: &ReplayPlan,
+    ) -> Result<Result<Replayed, ReplayError>, BrokenWorld> {
+        let mut all: Option<Replayed> = None;
+        for variant in &plan.variants {
+            for attempt in 0..MOST_REPEATS {
+                let (before, observed, held) = self.run_after(world, &plan.prefix, variant).await?;
+                let one = match Replayed::new(replay.clone(), observed, &held) {
+                    Ok(one) => one.after(&before),
+                    Err(damaged) => return Ok(Err(damaged)),
+                };
+                let is_luck = one.is_luck();
+                let known = match (all, attempt) {
+                    (None, _) => one,
+                    (Some(known), 0) => known.and(one),
+                    (Some(known), _) => known.once_more(one),
+                };
+                if matches!(known.word(), Word::Failed { .. }) {
+                    return Ok(Ok(known));
+                }
+                all = Some(known);
+                if !is_luck {
+                    break;
+                }
+            }
+        }
+        Ok(Ok(all.expect("a plan has a variant")))
+    }
+
+    /// One execution after others, of which is told what was seen.
+    async fn run_after(
         &self,
         world: &impl World,
         prefix: &[Faultload],

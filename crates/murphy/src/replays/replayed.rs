@@ -16,7 +16,13 @@ use super::{Held, Replay, ReplayError};
 pub struct Replayed {
     replay: Replay,
     word: Word,
+    /// The execution that the word is about.
     observed: Observed,
+    /// How many faultloads were tried.
+    tried: usize,
+    /// How often one was repeated, because it is luck into which of several
+    /// equal calls its fault is injected.
+    repeats: usize,
     left: Option<BrokenWorld>,
 }
 
@@ -40,6 +46,17 @@ pub enum Word {
     NotAlone,
 }
 
+impl Word {
+    /// A failure outweighs all, and what was not reached is not fixed.
+    fn gravity(&self) -> u8 {
+        match self {
+            Word::Fixed => 0,
+            Word::NotReached { .. } | Word::NotAlone => 1,
+            Word::Failed { .. } => 2,
+        }
+    }
+}
+
 impl Replayed {
     /// What became of it, by what was seen and what is held against that.
     #[doc(hidden)]
@@ -59,6 +76,8 @@ impl Replayed {
             replay,
             word,
             observed,
+            tried: 1,
+            repeats: 0,
             left: None,
         })
     }
@@ -76,6 +95,41 @@ impl Replayed {
             self.word = Word::NotReached { missing };
         }
         self
+    }
+
+    /// What became of it under another of its faultloads too: it is fixed only
+    /// if it is under all.
+    #[doc(hidden)]
+    pub fn and(self, other: Replayed) -> Self {
+        let tried = self.tried + other.tried;
+        let repeats = self.repeats + other.repeats;
+        let worse = match other.word.gravity() > self.word.gravity() {
+            true => other,
+            false => self,
+        };
+        Replayed {
+            tried,
+            repeats,
+            ..worse
+        }
+    }
+
+    /// The same faultload once more.
+    pub(super) fn once_more(self, other: Replayed) -> Self {
+        let (tried, repeats) = (self.tried, self.repeats + 1);
+        Replayed {
+            tried,
+            repeats,
+            ..self.and(other)
+        }
+    }
+
+    /// Whether a fault was injected into one of several equal calls that were
+    /// made at the same time.
+    pub(super) fn is_luck(&self) -> bool {
+        let trace = self.trace();
+        let mut ids = trace.ids();
+        ids.any(|id| trace.call(id).injected.is_some() && trace.has_twin(id))
     }
 
     /// The same, and what went wrong when all was over.
@@ -130,6 +184,11 @@ impl Replayed {
                 out,
                 "{id} cannot be replayed alone: it showed after other executions, and `{scenario}` passes now\n  run the campaign again to see whether it is gone"
             )?,
+            Word::Fixed if self.tried > 1 => writeln!(
+                out,
+                "{id} FIXED: in each of {} variants all faults were injected and `{scenario}` passed",
+                self.tried
+            )?,
             Word::Fixed => writeln!(
                 out,
                 "{id} FIXED: all its faults struck, and `{scenario}` is content"
@@ -144,9 +203,15 @@ impl Replayed {
         for faults in self.replay.after.iter().flatten() {
             writeln!(out, "  after {}", faults.join(", "))?;
         }
-        let is_state = self.replay.after.is_some();
-        for fault in self.replay.faultload.iter().filter(|_| !is_state) {
+        for fault in self.observed.execution.faultload.faults() {
             writeln!(out, "  with {fault}")?;
+        }
+        if self.repeats > 0 {
+            writeln!(
+                out,
+                "  repeated {} times: equal calls are made at the same time, and it is luck which of them a fault is injected into",
+                self.repeats
+            )?;
         }
         terminal::write_calls(self.trace(), out)?;
         match (self.observed.printed(), &self.word) {
@@ -211,6 +276,19 @@ impl fmt::Display for Replayed {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_is_fixed_in_every_variant_is_fixed() {
+        let failed = Word::Failed {
+            complaint: String::new(),
+        };
+        let missed = Word::NotReached {
+            missing: Vec::new(),
+        };
+        let mut words = [&failed, &Word::Fixed, &missed];
+        words.sort_by_key(|word| word.gravity());
+        assert_eq!(words, [&Word::Fixed, &missed, &failed]);
+    }
 
     fn held(oracle: Oracle, severity: Severity) -> Held {
         Held {

@@ -78,7 +78,14 @@ fn known(finding: &Finding, summary: &Summary, out: &mut dyn Write) -> io::Resul
                 "    {CAREFUL}known, but no longer excused: its entry in {file} has expired{CAREFUL:#}"
             )
         }
-        None => Ok(()),
+        None => match known.other_modes.get(&finding.id) {
+            Some(modes) => writeln!(
+                out,
+                "    {CAREFUL}known, but not with {}: see {file}{CAREFUL:#}",
+                modes.join(", ")
+            ),
+            None => Ok(()),
+        },
     }
 }
 
@@ -381,6 +388,7 @@ mod tests {
             file: "base.toml".to_owned(),
             reasons: reasons.collect(),
             expired: vec!["M-000002".to_owned()],
+            other_modes: [("M-000003".to_owned(), vec!["503".to_owned()])].into(),
             stale: vec!["M-000009".to_owned()],
         })
     }
@@ -414,6 +422,7 @@ mod tests {
         stale(&summary, &mut out).unwrap();
         let expected = "    known: until v2 (base.toml)
     known, but no longer excused: its entry in base.toml has expired
+    known, but not with 503: see base.toml
 
 Not found any more, and to be taken out of base.toml: M-000009
 ";
