@@ -89,6 +89,8 @@ mod tests {
         }
     }
 
+    type Writer = fn(&Summary, &mut dyn std::io::Write) -> std::io::Result<()>;
+
     /// Every format, with such characters in all that others may have written.
     #[test]
     fn no_format_lets_them_through() {
@@ -112,7 +114,7 @@ mod tests {
             failed_executions: 1,
             ..summary::empty()
         };
-        let formats: [(&str, fn(&Summary, &mut dyn std::io::Write) -> _); 4] = [
+        let formats: [(&str, Writer); 4] = [
             ("terminal", terminal::write),
             ("json", json::write),
             ("junit", junit::write),

@@ -315,7 +315,7 @@ fn goes_on(word: &[u8]) -> bool {
     let word = &word[..end.map_or(0, |end| end + 1)];
     let is_placeholder = word.iter().all(|b| b.is_ascii_uppercase() || *b == b'_');
     let is_word = |known: &&str| word.eq_ignore_ascii_case(known.as_bytes());
-    is_placeholder || SENTENCE.iter().any(|known| is_word(known))
+    is_placeholder || SENTENCE.iter().any(is_word)
 }
 
 /// The bytes without the blanks at their end.
