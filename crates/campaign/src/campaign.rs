@@ -249,7 +249,7 @@ impl<'r, W: World> Run<'r, W> {
         let (observed, chosen) = match remembered {
             Some((observed, mut chosen)) => {
                 let trials = self.world.trials();
-                chosen.first_run = first_run::calls(&trials, &observed, &self.settings.options);
+                chosen.first_run = first_run::calls(&trials, &observed, self.settings);
                 (observed, chosen)
             }
             None => {
@@ -553,9 +553,8 @@ impl<'r, W: World> Run<'r, W> {
                     agreed,
                     stored,
                 });
-                // One that fails is held against the system even if the failure
-                // was to be expected: it may be another bug with the same look.
-                if !agreed || observed.execution.verdict.is_failure() {
+                // A failure that was to be expected is a known one.
+                if !agreed {
                     surprises += 1;
                     judge.judge(surprises, observed);
                 }
@@ -565,8 +564,9 @@ impl<'r, W: World> Run<'r, W> {
         if result.agreed < result.sampled {
             certificate.incomplete.get_or_insert(Incomplete::Audit);
         }
-        // Nothing is said of an audit for which there was no time at all.
-        if result.sampled > 0 || !until.is_over() {
+        // Nothing is said of an audit for which there was no time, or nothing
+        // that had been skipped.
+        if result.sampled > 0 {
             certificate.audit = Some(result);
         }
         certificate
@@ -619,14 +619,15 @@ impl<'r, W: World> Run<'r, W> {
             mut findings,
             profile,
             cases,
-            doubts,
+            mut doubts,
         } = judge.verdict();
+        note_first_run(&chosen.first_run, &mut certificate);
+        doubts.were_called(&chosen.first_run);
         doubts.note_in(&mut certificate, self.world);
         if equal_calls::count_as_one(self.settings) {
             let assumption = equal_calls::ASSUMPTION.to_owned();
             certificate.assumptions.push(assumption);
         }
-        note_first_run(&chosen.first_run, &mut certificate);
         let apart = self.checks.apart;
         let (scenario, searcher) = (&self.settings.scenario, &self.searcher);
         let left = self

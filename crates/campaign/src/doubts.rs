@@ -82,6 +82,13 @@ impl Doubts {
         })
     }
 
+    /// The services of these calls were called, though not by an execution
+    /// that counts.
+    pub(crate) fn were_called(&mut self, calls: &[Point]) {
+        let services = calls.iter().map(|it| it.frame().destination.to_string());
+        self.called.extend(services);
+    }
+
     /// Notes in the certificate what is doubtful, and what the world saw that
     /// no execution shows.
     pub(crate) fn note_in(self, certificate: &mut Certificate, world: &impl World) {

@@ -6,19 +6,21 @@
 //! reference; what becomes of it is the campaign's business.
 
 use murphy_model::{Call, Interface, Observed, Point};
-use murphy_search::Options;
 
+use crate::settings::Settings;
 use crate::stable::template;
 
 /// The calls below the scenario's own that a trial made and the reference did
 /// not, among those that could be made to fail.
-pub(crate) fn calls(trials: &[Observed], reference: &Observed, options: &Options) -> Vec<Point> {
+pub(crate) fn calls(trials: &[Observed], reference: &Observed, settings: &Settings) -> Vec<Point> {
+    let options = &settings.options;
+    let count = settings.identity.start().count;
     let mut found: Vec<Point> = Vec::new();
     for trial in trials
         .iter()
         .filter(|it| !it.execution.verdict.is_failure())
     {
-        for point in missing(trial, reference) {
+        for point in missing(trial, reference, count) {
             let can_fail = options.filter.allows(&point) && !options.modes.of(&point).is_empty();
             if can_fail && !found.contains(&point) {
                 found.push(point);
@@ -29,14 +31,18 @@ pub(crate) fn calls(trials: &[Observed], reference: &Observed, options: &Options
 }
 
 /// Calls of a trial that have no counterpart in the reference, wherever that is
-/// made from: a trial may not know all callers.
-fn missing(trial: &Observed, reference: &Observed) -> Vec<Point> {
+/// made from: a trial may not know all callers. Unless calls are counted, one
+/// counterpart does for all that are equal.
+fn missing(trial: &Observed, reference: &Observed, count: bool) -> Vec<Point> {
     let mut open: Vec<&Call> = reference.execution.trace.calls().iter().collect();
     let mut unmatched: Vec<&Call> = trial.execution.trace.calls().iter().collect();
     for same in [equal, alike] {
         unmatched.retain(|call| {
             let at = open.iter().position(|other| same(call, other));
-            at.map(|at| open.remove(at)).is_none()
+            if let (true, Some(at)) = (count, at) {
+                open.remove(at);
+            }
+            at.is_none()
         });
     }
     let below = unmatched.into_iter().filter(|call| call.parent.is_some());
@@ -93,7 +99,7 @@ mod tests {
     fn only_what_no_later_run_makes_is_a_first_run_call() {
         let found = |trial: &[&str]| {
             let warm = seen(&["cart GET /items/sku-1", "cart GET /items/sku-1 #2"]);
-            let found = missing(&seen(trial), &warm);
+            let found = missing(&seen(trial), &warm, true);
             found.iter().map(Point::to_string).collect::<Vec<_>>()
         };
         assert_eq!(

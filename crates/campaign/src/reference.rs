@@ -108,7 +108,7 @@ pub async fn run<W: World>(
         settled => settled,
     };
     let (observed, mut chosen) = settled?;
-    chosen.first_run = first_run::calls(&trials, &observed, &settings.options);
+    chosen.first_run = first_run::calls(&trials, &observed, settings);
     match world.claims_to_be_cold() && !chosen.first_run.is_empty() {
         true => Err(Refused::NotCold {
             at: chosen.first_run,

@@ -12,6 +12,7 @@ use crate::carriers::{Found, Stamp};
 use crate::door::Door;
 use crate::exchange::{Abort, Canned, Exchange, Failure, Gone, Head, Prefix, Reading};
 use crate::headers::Headers;
+use crate::settings::HEALTH_CHECKS;
 use crate::settings::{CALL_SITE, Sighting};
 use crate::watch::Watch;
 use crate::{grpc, outcomes};
@@ -37,6 +38,10 @@ fn claim<E: Exchange>(door: &Door, exchange: &E) -> Option<(Claim, Found)> {
     let claim = door.control.recognise(&found.clues, &door.origin);
     let (path, _) = split_target(exchange.asked().target);
     if door.spared.has(path) {
+        // A service that is only asked whether it is well is not tested.
+        if !HEALTH_CHECKS.contains(&path) {
+            door.control.ignored(&door.service);
+        }
         return None;
     }
     if claim.is_none() {

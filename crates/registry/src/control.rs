@@ -345,6 +345,10 @@ pub trait Control: Send + Sync + 'static {
     /// whoever runs executions wants to know what they do not see.
     fn unclaimed(&self, _: &Unclaimed<'_>) {}
 
+    /// A request to this service was passed on untouched, because its path is
+    /// to be ignored.
+    fn ignored(&self, _: &Arc<str>) {}
+
     /// Names a call and says what is to be done with it. When it answers
     /// [`Unknown`] the execution ended meanwhile: the request is nobody's.
     fn arrive(&self, arrival: Arrival) -> Soon<Result<Decision, Unknown>>;

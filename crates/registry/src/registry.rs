@@ -4,7 +4,7 @@
 //! of a look-up; every report then locks its own execution only, so its cost
 //! does not depend on how many executions or calls there are.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
@@ -96,6 +96,8 @@ pub struct Registry {
     late: AtomicUsize,
     /// What was passed on while executions ran and belongs to none.
     unattributed: Mutex<Counts>,
+    /// The services with calls that are ignored.
+    ignored: Mutex<BTreeSet<Arc<str>>>,
     places: RwLock<Arc<Places>>,
     graph: RwLock<Arc<CallGraph>>,
     tables: RwLock<Tables>,
@@ -133,6 +135,7 @@ impl Registry {
             unhurried: std::thread::available_parallelism().map_or(1, |it| it.get().min(FEW)),
             late: AtomicUsize::new(0),
             unattributed: Mutex::default(),
+            ignored: Mutex::default(),
             places: RwLock::default(),
             graph: RwLock::default(),
             tables: RwLock::new(Tables::default()),
@@ -150,6 +153,12 @@ impl Registry {
     /// is inferred accordingly where nothing else says so.
     pub fn calling(&self, graph: CallGraph) {
         *self.graph.write().expect("no panic while it is held") = Arc::new(graph);
+    }
+
+    /// Whether calls to a service were seen that are ignored.
+    pub fn has_ignored(&self, service: &str) -> bool {
+        let ignored = self.ignored.lock().expect("no panic while noting");
+        ignored.contains(service)
     }
 
     /// Calls to services that arrived while executions ran and that belong to
@@ -477,6 +486,13 @@ impl Control for Registry {
             return None;
         }
         by_clue.or_else(|| tables.claim_by_place(origin))
+    }
+
+    fn ignored(&self, service: &Arc<str>) {
+        let mut ignored = self.ignored.lock().expect("no panic while noting");
+        if !ignored.contains(service) {
+            ignored.insert(service.clone());
+        }
     }
 
     fn unclaimed(&self, request: &Unclaimed<'_>) {

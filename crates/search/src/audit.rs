@@ -229,7 +229,7 @@ fn went_as(prediction: &Prediction, execution: &Execution, tree: &Tree) -> bool 
             return false;
         };
         let bodies = &engine.model.bodies;
-        let Some(body) = bodies.class(point, call, engine.options.replies) else {
+        let Some(body) = bodies.class(point, call) else {
             return false;
         };
         let answer = Answer {

@@ -535,7 +535,9 @@ impl World for LiveWorld {
     }
 
     fn services(&self) -> Vec<String> {
-        self.expected.clone()
+        let expected = self.expected.iter();
+        let is_seen = |it: &&String| !self.registry.has_ignored(it);
+        expected.filter(is_seen).cloned().collect()
     }
 
     fn trials(&self) -> Vec<Observed> {

@@ -9,7 +9,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use murphy_model::{Call, PayloadHash, Place};
+use murphy_model::{Call, PayloadHash, Place, Reply};
 
 use crate::catalogue::PointId;
 use crate::options::Replies;
@@ -23,6 +23,8 @@ impl BodyClass {
     /// As first seen, or not looked at.
     pub(crate) const BASE: BodyClass = BodyClass(0);
     const DEGRADED: BodyClass = BodyClass(1);
+    /// Of a successful answer that was injected: no callee sends that.
+    const INJECTED: BodyClass = BodyClass(255);
     /// Bodies beyond this many at one point share a class: a callee with that
     /// many fallbacks is taken to be one whose bodies hardly matter.
     const LAST: BodyClass = BodyClass(15);
@@ -31,17 +33,35 @@ impl BodyClass {
 /// The bodies seen so far.
 #[derive(Debug, Default)]
 pub(crate) struct Bodies {
+    replies: Replies,
     seen: HashMap<PointId, Vec<PayloadHash>>,
     /// Whose bodies vary by themselves, so that they tell nothing.
     ignored: HashSet<Place>,
 }
 
 impl Bodies {
+    /// None seen yet, where this is what callers see of a reply.
+    pub(crate) fn new(replies: Replies) -> Self {
+        Bodies {
+            replies,
+            ..Bodies::default()
+        }
+    }
+
+    /// The class of the body that comes with an injected reply.
+    pub(crate) fn of_injected(&self, reply: Reply) -> BodyClass {
+        match self.replies {
+            Replies::Classes | Replies::Bodies if reply.is_ok() => BodyClass::INJECTED,
+            _ => BodyClass::BASE,
+        }
+    }
+
     /// The class of a call's body; a body not seen before may make a new one.
-    pub(crate) fn learn(&mut self, point: PointId, call: &Call, replies: Replies) -> BodyClass {
-        let Some(body) = self.compared(call, replies) else {
-            return BodyClass::BASE;
+    pub(crate) fn learn(&mut self, point: PointId, call: &Call) -> BodyClass {
+        let Some(body) = self.compared(call) else {
+            return self.without_body(call);
         };
+        let replies = self.replies;
         let seen = self.seen.entry(point).or_default();
         let known = seen.iter().position(|other| *other == body);
         let at = known.unwrap_or(seen.len());
@@ -53,10 +73,11 @@ impl Bodies {
 
     /// The class of a call's body by what is known; `None` if no body like it
     /// was seen at its point.
-    pub(crate) fn class(&self, point: PointId, call: &Call, replies: Replies) -> Option<BodyClass> {
-        let Some(body) = self.compared(call, replies) else {
-            return Some(BodyClass::BASE);
+    pub(crate) fn class(&self, point: PointId, call: &Call) -> Option<BodyClass> {
+        let Some(body) = self.compared(call) else {
+            return Some(self.without_body(call));
         };
+        let replies = self.replies;
         let seen = self.seen.get(&point)?;
         let known = seen.iter().position(|other| *other == body);
         match replies {
@@ -72,7 +93,16 @@ impl Bodies {
         self.ignored.insert(place)
     }
 
-    fn compared(&self, call: &Call, replies: Replies) -> Option<PayloadHash> {
+    /// The class of a call that has no body to compare.
+    fn without_body(&self, call: &Call) -> BodyClass {
+        match call.mode().and_then(|mode| mode.reply()) {
+            Some(reply) if call.reply == Some(reply) => self.of_injected(reply),
+            _ => BodyClass::BASE,
+        }
+    }
+
+    fn compared(&self, call: &Call) -> Option<PayloadHash> {
+        let replies = self.replies;
         let succeeded = call.reply.is_some_and(|reply| reply.is_ok());
         let body = call
             .body

@@ -13,7 +13,6 @@ use num_traits::CheckedSub;
 use crate::catalogue::{Catalogue, PointId};
 use crate::policy::Policy;
 
-use super::bodies::BodyClass;
 use super::decisions::{Decisions, NodeId};
 use super::observation::{Answer, Label};
 use super::{Effect, Model};
@@ -148,11 +147,14 @@ impl Counter<'_> {
                 let label = match self.model.effect(point, *mode, None) {
                     Some(Effect::Always(label)) => label,
                     Some(Effect::Varies) => return None,
-                    None => Label {
-                        reply: Some(self.catalogue.mode(*mode).reply()?),
-                        body: BodyClass::BASE,
-                        altered: None,
-                    },
+                    None => {
+                        let reply = self.catalogue.mode(*mode).reply()?;
+                        Label {
+                            reply: Some(reply),
+                            body: self.model.bodies.of_injected(reply),
+                            altered: None,
+                        }
+                    }
                 };
                 *ways.entry(label).or_default() += 1u32;
             }

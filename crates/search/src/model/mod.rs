@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 use murphy_model::{Execution, Flag, Place};
 
 use crate::catalogue::{Catalogue, FaultSet, ModeId, PointId};
-use crate::options::Options;
+use crate::options::{Options, Replies};
 use bodies::Bodies;
 use decisions::{Decisions, Fit, Path};
 use observation::{Answer, Label, Observation, Orders};
@@ -103,6 +103,14 @@ pub(crate) struct News {
 }
 
 impl Model {
+    /// Nothing is known yet, where this is what callers see of a reply.
+    pub(crate) fn new(replies: Replies) -> Self {
+        Model {
+            bodies: Bodies::new(replies),
+            ..Model::default()
+        }
+    }
+
     /// What is known of the service behind a point, or of the scenario.
     pub(crate) fn decisions(&self, caller: Option<PointId>) -> Option<&Decisions> {
         match caller {

@@ -115,7 +115,7 @@ impl Observation {
             let point = catalogue.number(&call.point, call.parent.is_none(), options);
             Item {
                 point,
-                label: label(call, bodies.learn(point, call, options.replies), catalogue),
+                label: label(call, bodies.learn(point, call), catalogue),
                 arrived: call.arrived,
                 finished: call.finished,
             }

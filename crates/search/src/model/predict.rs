@@ -11,7 +11,6 @@ use murphy_model::Outcome;
 
 use crate::catalogue::{Catalogue, FaultKey, FaultSet, PointId};
 
-use super::bodies::BodyClass;
 use super::decisions::{Decisions, NodeId};
 use super::observation::{Answer, Label};
 use super::{Effect, Model};
@@ -248,7 +247,7 @@ impl Predictor<'_> {
         let altered = (!mode.is_blocking()).then_some(fault.mode);
         let from_mode = mode.reply().map(|reply| Label {
             reply: Some(reply),
-            body: BodyClass::BASE,
+            body: self.model.bodies.of_injected(reply),
             altered,
         });
         let label = match self.model.effect(point, fault.mode, answer) {

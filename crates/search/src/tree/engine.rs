@@ -108,9 +108,9 @@ impl Engine {
         frontier.is_new(&reference.faults);
         frontier.push_urgent(reference);
         Engine {
+            model: Model::new(options.replies),
             options,
             catalogue: Catalogue::default(),
-            model: Model::default(),
             verdicts: Verdicts::default(),
             classes: ModeClasses::default(),
             retries: Retries::default(),
@@ -415,7 +415,7 @@ impl Engine {
     fn skips(&self) -> Option<Skips> {
         let plain = self.options.max_faults.is_none()
             && !self.options.reduces(Reduction::Retry)
-            && !self.options.reduces(Reduction::Modes);
+            && !self.pruned.contains_key(Policy::Modes.name());
         if !plain {
             return None;
         }

@@ -166,7 +166,10 @@ impl Growth<'_> {
         let modes = &self.catalogue.entry(point).modes;
         modes.iter().any(|mode| {
             let mode = self.catalogue.mode(*mode);
-            mode.is_blocking() && mode.reply() == label.reply
+            let shows = |reply| {
+                label.reply == Some(reply) && label.body == self.model.bodies.of_injected(reply)
+            };
+            mode.is_blocking() && mode.reply().is_some_and(shows)
         })
     }
 
