@@ -4,9 +4,9 @@
 //! of 5xx (or none) that the reference executions never got. Either the test
 //! is flaky, or an earlier execution left something behind.
 
-use murphy_model::{BugClass, CallId, GrpcCode, Place, Reply, Verdict};
+use murphy_model::{BugClass, CallId, Place, Verdict};
 
-use crate::case::Case;
+use crate::case::{Case, is_their_failure};
 use crate::complaint::Complaint;
 use crate::scenario;
 
@@ -31,27 +31,6 @@ fn is_unusual(case: &Case<'_>, entry: CallId) -> bool {
     let call = case.trace().call(entry);
     let usual = |reply| case.reference.answers(&Place::of(&call.point), reply);
     !case.reference.is_empty() && call.reply.is_some_and(|r| is_their_failure(r) && !usual(r))
-}
-
-/// Whether the answer says that it is the server's failure.
-fn is_their_failure(reply: Reply) -> bool {
-    let theirs = |code: GrpcCode| {
-        const THEIRS: [&str; 6] = [
-            "UNKNOWN",
-            "INTERNAL",
-            "UNAVAILABLE",
-            "DATA_LOSS",
-            "DEADLINE_EXCEEDED",
-            "RESOURCE_EXHAUSTED",
-        ];
-        THEIRS.contains(&code.name())
-    };
-    match reply {
-        Reply::Status(status) => status >= 500,
-        Reply::Grpc(code) => theirs(code),
-        Reply::Reset | Reply::Closed | Reply::TimedOut | Reply::Broken => true,
-        Reply::GrpcOk => false,
-    }
 }
 
 #[cfg(test)]

@@ -51,9 +51,6 @@ impl Reference {
             if call.reply == Some(Reply::TimedOut) {
                 self.given_up.insert(trace.edge(id));
             }
-        }
-        for id in trace.entries() {
-            let call = trace.call(id);
             let answers = self.answers.entry(Place::of(&call.point)).or_default();
             answers.extend(call.reply);
         }
@@ -83,7 +80,7 @@ impl Reference {
         known.then(|| count().unwrap_or(0))
     }
 
-    /// Whether the scenario gets this answer anyway.
+    /// Whether whoever asks gets this answer anyway.
     pub(crate) fn answers(&self, place: &Place, reply: Reply) -> bool {
         let answers = self.answers.get(place);
         answers.is_some_and(|answers| answers.contains(&reply))
