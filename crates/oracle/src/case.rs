@@ -2,7 +2,7 @@
 //!
 //! Owns the questions that several oracles ask about it.
 
-use murphy_model::{CallId, Mode, Observed, Outcome, Place, Reply, Trace};
+use murphy_model::{CallId, GrpcCode, Mode, Observed, Outcome, Place, Reply, Trace};
 
 use crate::reference::Reference;
 use crate::settings::Settings;
@@ -89,4 +89,25 @@ pub(crate) fn takes_time(mode: Mode) -> bool {
 /// Whether a call is over and went wrong.
 pub(crate) fn failed(reply: Option<Reply>) -> bool {
     reply.is_some_and(|reply| !reply.is_ok())
+}
+
+/// Whether the answer says that it is the server's failure.
+pub(crate) fn is_their_failure(reply: Reply) -> bool {
+    let theirs = |code: GrpcCode| {
+        const THEIRS: [&str; 6] = [
+            "UNKNOWN",
+            "INTERNAL",
+            "UNAVAILABLE",
+            "DATA_LOSS",
+            "DEADLINE_EXCEEDED",
+            "RESOURCE_EXHAUSTED",
+        ];
+        THEIRS.contains(&code.name())
+    };
+    match reply {
+        Reply::Status(status) => status >= 500,
+        Reply::Grpc(code) => theirs(code),
+        Reply::Reset | Reply::Closed | Reply::TimedOut | Reply::Broken => true,
+        Reply::GrpcOk => false,
+    }
 }

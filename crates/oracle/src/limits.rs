@@ -14,7 +14,14 @@ pub(crate) fn without_limits(text: &str) -> String {
     let words = text.split_inclusive(char::is_whitespace);
     let mut words: Vec<&str> = words.collect();
     // `1m 30s` is one time, as `90s` is.
-    words.dedup_by(|next, before| is_time(next) && is_time(before));
+    words.dedup_by(|next, before| {
+        let is_one = is_time(next) && is_time(before);
+        // The last part stays, with the punctuation after it.
+        if is_one {
+            *before = *next;
+        }
+        is_one
+    });
     let mut written = String::new();
     for (i, word) in words.iter().enumerate() {
         let next = words.get(i + 1).map_or("", |next| bare(next));

@@ -97,10 +97,14 @@ impl Oracle {
             | Oracle::NoCause
             | Oracle::TimeoutInversion
             | Oracle::RetryNotIdempotent => Level::Fail,
-            Oracle::NotExercised | Oracle::RetryAmplification | Oracle::RetryAtOnce => Level::Warn,
-            // To answer 503 for an unavailable callee is common practice, and
-            // so is asking twice for what is cheap.
-            Oracle::WrongStatus | Oracle::RedundantCalls => Level::Off,
+            // To answer 503 for an unavailable callee is common practice, but
+            // makes clients try again what was done.
+            Oracle::WrongStatus
+            | Oracle::NotExercised
+            | Oracle::RetryAmplification
+            | Oracle::RetryAtOnce => Level::Warn,
+            // Asking twice for what is cheap is common practice.
+            Oracle::RedundantCalls => Level::Off,
         }
     }
 

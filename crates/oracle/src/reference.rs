@@ -19,6 +19,8 @@ pub struct Reference {
     /// The most calls alike that one caller made.
     alike: BTreeMap<(Edge, Option<PayloadHash>), usize>,
     answers: BTreeMap<Place, BTreeSet<Reply>>,
+    /// The bodies of successful answers, where they were seen.
+    bodies: BTreeMap<Place, BTreeSet<PayloadHash>>,
     given_up: BTreeSet<Edge>,
     outputs: Vec<String>,
     slowest: Option<Duration>,
@@ -51,11 +53,10 @@ impl Reference {
             if call.reply == Some(Reply::TimedOut) {
                 self.given_up.insert(trace.edge(id));
             }
-        }
-        for id in trace.entries() {
-            let call = trace.call(id);
             let answers = self.answers.entry(Place::of(&call.point)).or_default();
             answers.extend(call.reply);
+            let bodies = self.bodies.entry(Place::of(&call.point)).or_default();
+            bodies.extend(call.body);
         }
         for group in repeats(trace) {
             let kind = (
@@ -83,10 +84,22 @@ impl Reference {
         known.then(|| count().unwrap_or(0))
     }
 
-    /// Whether the scenario gets this answer anyway.
+    /// Whether anyone asks for this anyway.
+    pub(crate) fn asked(&self, place: &Place) -> bool {
+        self.asked.contains(place)
+    }
+
+    /// Whether whoever asks gets this answer anyway.
     pub(crate) fn answers(&self, place: &Place, reply: Reply) -> bool {
         let answers = self.answers.get(place);
         answers.is_some_and(|answers| answers.contains(&reply))
+    }
+
+    /// Whether a successful answer has a body that it does not have anyway;
+    /// not if it is unknown.
+    pub(crate) fn is_other_body(&self, place: &Place, body: Option<PayloadHash>) -> bool {
+        let usual = self.bodies.get(place).filter(|usual| !usual.is_empty());
+        usual.is_some_and(|usual| body.is_some_and(|body| !usual.contains(&body)))
     }
 
     /// Whether callers give up on this edge anyway.

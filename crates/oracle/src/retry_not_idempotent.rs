@@ -3,29 +3,76 @@
 //! Owns which calls those are, and when the work was done: POST and PATCH and
 //! every gRPC method that is not declared idempotent; after a fault that lets
 //! the callee work and loses its answer, or delays it until the caller gives
-//! up. An idempotency key in a header cannot be seen here; calls that carry
-//! one are to be declared.
+//! up; and after the callee ran and failed by itself because a call of its own
+//! did. In that last case the work was surely done if the second attempt is
+//! refused, as what is there already or is gone; otherwise it may have been.
+//! What the scenario repeats itself is its own business then. An idempotency
+//! key in a header cannot be seen here; calls that carry one are to be
+//! declared.
 
-use murphy_model::{BugClass, CallId, Interface, Phase};
+use murphy_model::{BugClass, CallId, Interface, Phase, Place, Reply};
 
 use crate::attempts::extra_repeats;
-use crate::case::{Case, failed};
+use crate::case::{Case, failed, is_their_failure};
 use crate::complaint::Complaint;
+
+/// What became of the work of an attempt that was followed by another.
+enum Work {
+    /// It was done and its answer lost.
+    Lost,
+    /// It was done although it failed: the next attempt is refused.
+    Refused(Reply),
+    /// The callee ran and failed; how much it had done is not known.
+    Unknown,
+}
 
 pub(crate) fn judge(case: &Case<'_>) -> Vec<Complaint> {
     let groups = extra_repeats(case.trace(), case.reference);
     let retried = groups.filter_map(|group| made_again(case, &group));
-    retried.map(|id| complaint(case, id)).collect()
+    retried
+        .map(|(id, work)| complaint(case, id, work))
+        .collect()
 }
 
-/// The call of a group that did its work and was made once more.
-fn made_again(case: &Case<'_>, group: &[CallId]) -> Option<CallId> {
-    let followed = group.split_last().map(|(_, before)| before)?;
-    let mut followed = followed.iter().copied();
-    followed.find(|id| did_its_work(case, *id) && !may_be_repeated(case, *id))
+/// The call of a group that did its work and was made once more; one that did
+/// so for certain, if there is any.
+fn made_again(case: &Case<'_>, group: &[CallId]) -> Option<(CallId, Work)> {
+    if may_be_repeated(case, group[0]) {
+        return None;
+    }
+    let pairs = group.windows(2);
+    let mut worked = pairs.filter_map(|pair| Some((pair[0], work(case, pair[0], pair[1])?)));
+    let first = worked.next()?;
+    if !matches!(first.1, Work::Unknown) {
+        return Some(first);
+    }
+    let certain = worked.find(|(_, work)| !matches!(work, Work::Unknown));
+    Some(certain.unwrap_or(first))
 }
 
-fn did_its_work(case: &Case<'_>, id: CallId) -> bool {
+/// What became of the work of an attempt, as far as the next one tells;
+/// `None` if there is nothing to say that any was done.
+fn work(case: &Case<'_>, id: CallId, next: CallId) -> Option<Work> {
+    if lost_its_answer(case, id) {
+        return Some(Work::Lost);
+    }
+    let is_reached = case.trace().call(next).injected.is_none();
+    if !is_reached || !failed_by_itself(case, id) || !case.trace().finished_before(id, next) {
+        return None;
+    }
+    Some(own_refusal(case, next).map_or(Work::Unknown, Work::Refused))
+}
+
+/// The answer of a call that refuses what it does not refuse without faults.
+fn own_refusal(case: &Case<'_>, id: CallId) -> Option<Reply> {
+    let call = case.trace().call(id);
+    let reply = call.reply.filter(is_refusal)?;
+    let is_usual = case.reference.answers(&Place::of(&call.point), reply);
+    let has_cause = case.faults_below(id).next().is_some();
+    (!is_usual && !has_cause).then_some(reply)
+}
+
+fn lost_its_answer(case: &Case<'_>, id: CallId) -> bool {
     let Some(mode) = case.trace().call(id).mode() else {
         return false;
     };
@@ -38,6 +85,34 @@ fn did_its_work(case: &Case<'_>, id: CallId) -> bool {
     lost && case.landed(id)
 }
 
+/// Whether the callee of another service ran and failed because a call of its
+/// own was made to fail.
+fn failed_by_itself(case: &Case<'_>, id: CallId) -> bool {
+    let call = case.trace().call(id);
+    // 429 says that it did nothing, which is not true of whoever ran.
+    let fails = |reply: Reply| is_their_failure(reply) || reply == Reply::Status(429);
+    call.parent.is_some()
+        && call.injected.is_none()
+        && call.reply.is_some_and(fails)
+        && case.faults_below(id).next().is_some()
+}
+
+/// Whether an answer says that what was asked for is there already, is gone,
+/// or cannot be done in the state that things are in.
+fn is_refusal(reply: &Reply) -> bool {
+    const REFUSALS: [&str; 4] = [
+        "NOT_FOUND",
+        "ALREADY_EXISTS",
+        "FAILED_PRECONDITION",
+        "ABORTED",
+    ];
+    match reply {
+        Reply::Status(status) => [404, 409, 410, 412, 422].contains(status),
+        Reply::Grpc(code) => REFUSALS.contains(&code.name()),
+        _ => false,
+    }
+}
+
 fn may_be_repeated(case: &Case<'_>, id: CallId) -> bool {
     let point = &case.trace().call(id).point;
     let by_method = match &point.frame().interface {
@@ -47,16 +122,33 @@ fn may_be_repeated(case: &Case<'_>, id: CallId) -> bool {
     by_method || case.settings.is_idempotent(point)
 }
 
-fn complaint(case: &Case<'_>, id: CallId) -> Complaint {
-    let (caller, callee) = (case.caller(id), case.name(id));
-    let summary = format!(
-        "{caller} makes the call to {callee} again after its answer was lost: the work is done twice"
+fn complaint(case: &Case<'_>, id: CallId, work: Work) -> Complaint {
+    let call = format!(
+        "{} makes the call to {} again",
+        case.caller(id),
+        case.name(id)
     );
-    Complaint::new(summary, BugClass::Retry, Some(id))
+    let summary = match work {
+        Work::Lost => format!("{call} after its answer was lost: the work is done twice"),
+        Work::Refused(reply) => format!(
+            "{call} after that ran and failed: it answers {reply} then, so the work was done \
+             the first time"
+        ),
+        Work::Unknown => {
+            format!("{call} after that ran and failed: the work may be done twice")
+        }
+    };
+    let complaint = Complaint::new(summary, BugClass::Retry, Some(id));
+    match work {
+        Work::Unknown => complaint.unsure(),
+        Work::Lost | Work::Refused(_) => complaint,
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use murphy_model::Severity;
+
     use super::*;
     use crate::settings::Settings;
     use crate::testing::{Story, call, judged};
@@ -94,6 +186,82 @@ mod tests {
             let said = judged(judge, &Settings::default(), &[once(interface)], &story);
             assert_eq!(said.len(), expected, "{interface} = {mode}");
         }
+    }
+
+    /// `b` fails because of `c`, and `a` asks it again.
+    fn forwarded(interface: &str, first: &str, second: &str) -> Story {
+        Story::new(vec![
+            call("a GET /"),
+            call(&format!("a GET / > b {interface}")).answers(first),
+            call(&format!("a GET / > b {interface} > c GET /")).struck("503"),
+            call(&format!("a GET / > b {interface} #2")).answers(second),
+        ])
+    }
+
+    #[test]
+    fn a_callee_that_ran_and_failed_by_itself_may_have_done_its_work() {
+        let cases = [
+            ("POST /pay", "503", "409", Some(Severity::Fail)),
+            ("POST /pay", "500", "404", Some(Severity::Fail)),
+            (
+                "shop.Pay/Charge",
+                "UNAVAILABLE",
+                "ALREADY_EXISTS",
+                Some(Severity::Fail),
+            ),
+            ("POST /pay", "503", "200", Some(Severity::Warn)),
+            ("POST /pay", "503", "503", Some(Severity::Warn)),
+            ("POST /pay", "400", "409", None),
+            ("GET /pay", "503", "404", None),
+            ("shop.Pay/GetBalance", "UNAVAILABLE", "NOT_FOUND", None),
+        ];
+        for (interface, first, second, expected) in cases {
+            let story = forwarded(interface, first, second);
+            let said = judged(judge, &Settings::default(), &[once(interface)], &story);
+            let severity = said.first().map(|complaint| complaint.severity);
+            assert_eq!(severity, expected, "{interface}: {first}, {second}");
+        }
+        let story = forwarded("POST /pay", "503", "409");
+        let said = judged(judge, &Settings::default(), &[once("POST /pay")], &story);
+        assert_eq!(
+            said[0].summary,
+            "`a` makes the call to `b POST /pay` again after that ran and failed: it answers \
+             409 then, so the work was done the first time"
+        );
+    }
+
+    #[test]
+    fn an_attempt_that_reached_nobody_did_nothing_twice() {
+        let story = Story::new(vec![
+            call("a GET /"),
+            call("a GET / > b POST /pay").answers("503"),
+            call("a GET / > b POST /pay > c GET /").struck("503"),
+            call("a GET / > b POST /pay #2").struck("500"),
+        ]);
+        let said = judged(judge, &Settings::default(), &[once("POST /pay")], &story);
+        assert_eq!(said, []);
+    }
+
+    #[test]
+    fn a_refusal_that_is_usual_tells_nothing() {
+        let refused = Story::new(vec![
+            call("a GET /"),
+            call("a GET / > b POST /pay").answers("409"),
+        ]);
+        let story = forwarded("POST /pay", "503", "409");
+        let said = judged(judge, &Settings::default(), &[refused], &story);
+        assert_eq!(said[0].severity, Severity::Warn);
+    }
+
+    #[test]
+    fn what_the_scenario_repeats_is_its_own_business() {
+        let story = Story::new(vec![
+            call("a POST /").answers("503"),
+            call("a POST / > b GET /").struck("503"),
+            call("a POST / #2").answers("409"),
+        ]);
+        let usual = Story::new(vec![call("a POST /"), call("a POST / > b GET /")]);
+        assert_eq!(judged(judge, &Settings::default(), &[usual], &story), []);
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! Wrong status: a callee's 503, 504 or 429 handed on as one's own answer.
 //!
 //! Owns what "handed on" means: a service that was reached and ran answers its
-//! caller with the very status that a call of its got, and so on up to the
-//! scenario. Each of these statuses says that the one who answers is
-//! unavailable, slow or overloaded, which is not true of it; clients and load
-//! balancers act on that. An error that was turned into one of them is a
-//! decision and no complaint.
+//! caller with the very status that was injected into a call of its own,
+//! whatever its caller makes of that. Each of these statuses says that the one
+//! who answers is unavailable, slow or overloaded, which is not true of it;
+//! clients and load balancers act on that, and try again what was done. An
+//! error that was turned into one of them is a decision and no complaint.
+//!
+//! Only the first to hand a status on is named: whether the next one up does
+//! so too shows where the status is injected one level higher.
 
 use murphy_model::{BugClass, CallId, Reply};
 
@@ -13,28 +16,30 @@ use crate::case::Case;
 use crate::complaint::Complaint;
 
 pub(crate) fn judge(case: &Case<'_>) -> Vec<Complaint> {
-    let entries = case.trace().entries();
-    entries.filter_map(|entry| handed_on(case, entry)).collect()
+    let sources = case.trace().ids().filter(|id| is_handed_on(case, *id));
+    sources.map(|source| complaint(case, source)).collect()
 }
 
-/// Follows the status from an entry call down to where it came from.
-fn handed_on(case: &Case<'_>, entry: CallId) -> Option<Complaint> {
-    let trace = case.trace();
-    let reply = trace.call(entry).reply.filter(is_about_oneself)?;
-    let same_below = |id: CallId| {
-        let mut below = trace.children(Some(id));
-        below.find(|child| trace.call(*child).reply == Some(reply))
+/// Whether the caller answers with the status that was injected here.
+fn is_handed_on(case: &Case<'_>, source: CallId) -> bool {
+    let call = case.trace().call(source);
+    let Some(caller) = call.parent.map(|parent| case.trace().call(parent)) else {
+        return false;
     };
-    let mut source = same_below(entry)?;
-    while !case.landed(source) {
-        source = same_below(source)?;
-    }
+    case.landed(source)
+        && call.reply.as_ref().is_some_and(is_about_oneself)
+        && caller.injected.is_none()
+        && caller.reply == call.reply
+}
+
+/// One text whichever status it is: each is the same mistake.
+fn complaint(case: &Case<'_>, source: CallId) -> Complaint {
     let (caller, callee) = (case.caller(source), case.name(source));
-    Some(Complaint::new(
-        format!("{caller} answers {reply} because {callee} did, although it ran itself"),
+    Complaint::new(
+        format!("{caller} ran and answers with the status of {callee} as if it were its own"),
         BugClass::NoHandling,
         Some(source),
-    ))
+    )
 }
 
 /// Whether the status says something about whoever sends it.
@@ -72,8 +77,14 @@ mod tests {
                 1,
             ),
             ("turned into 503 below", story("503", "503", "500"), 0),
-            ("turned into another error", story("502", "503", "503"), 0),
-            ("made up for", story("200", "503", "503"), 0),
+            (
+                "then turned into another error",
+                story("502", "503", "503"),
+                1,
+            ),
+            ("then made up for", story("200", "503", "503"), 1),
+            ("turned into another error", story("502", "502", "503"), 0),
+            ("made up for", story("200", "200", "503"), 0),
             ("a status about the work", story("500", "500", "500"), 0),
         ];
         for (name, story, expected) in cases {
@@ -88,7 +99,7 @@ mod tests {
         );
         assert_eq!(
             said[0].summary,
-            "`b` answers 503 because `c GET /` did, although it ran itself"
+            "`b` ran and answers with the status of `c GET /` as if it were its own"
         );
     }
 }
