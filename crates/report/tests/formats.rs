@@ -352,3 +352,45 @@ fn markdown_stays_within_what_a_job_may_show() {
     let more: usize = more.split(' ').next().unwrap().parse().unwrap();
     assert!(more >= 10 && shown + more >= 60, "{shown} and {more}");
 }
+
+/// A campaign in which so many executions fail, each with a finding of its own
+/// and a warning.
+fn many_findings(count: usize) -> Summary {
+    let mut summary = summary();
+    summary.known = None;
+    let ids = |at: usize| [format!("M-{at:06}"), format!("W-{at:06}")];
+    let both = |at: usize| {
+        let [id, warning] = ids(at);
+        let fails = finding(&id, "got 500", faultload(&[(CART, "503")]));
+        let warns = Finding {
+            severity: Severity::Warn,
+            ..finding(&warning, "made again", faultload(&[(CART, "503")]))
+        };
+        [fails, warns]
+    };
+    summary.findings = (0..count).flat_map(both).collect();
+    let case = |at: usize| Case {
+        findings: ids(at).into(),
+        ..case(at + 1, &[(CART, "503")], failed("got 500"), &[])
+    };
+    summary.cases = (0..count).map(case).collect();
+    summary
+}
+
+/// Compared with itself, so that a slow machine fails nothing: four times the
+/// findings take four times as long, and sixteen times where each execution
+/// is compared with every finding.
+#[test]
+fn junit_takes_time_in_proportion_to_the_findings() {
+    let fastest = |summary: &Summary| {
+        let time = |_| {
+            let began = std::time::Instant::now();
+            written(junit::write, summary);
+            began.elapsed()
+        };
+        (0..3).map(time).min().unwrap()
+    };
+    let few = fastest(&many_findings(2_500));
+    let many = fastest(&many_findings(10_000));
+    assert!(many < few * 8, "{few:?} for 2,500 and {many:?} for 10,000");
+}

@@ -12,6 +12,7 @@ use murphy_model::{Finding, Severity, Verdict};
 
 use crate::label::Labels;
 use crate::number::{counted, grouped, span};
+use crate::summary::FindingIndex;
 use crate::wording::{self, Claim, Count};
 use crate::{Case, Summary};
 use escape::{block, cell_code, code, text};
@@ -220,7 +221,8 @@ fn list(title: &str, sentences: &[String], out: &mut dyn Write) -> io::Result<()
 }
 
 fn failing_cases(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
-    let fails = |case: &&Case| case.verdict.is_failure() || shows_failure(case, summary);
+    let findings = FindingIndex::new(&summary.findings);
+    let fails = |case: &&Case| case.verdict.is_failure() || shows_failure(case, &findings);
     let failing: Vec<&Case> = summary.cases.iter().filter(fails).collect();
     if failing.is_empty() {
         return Ok(());
@@ -245,8 +247,8 @@ fn failing_cases(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> io:
 }
 
 /// Whether a case shows more than warnings.
-fn shows_failure(case: &Case, summary: &Summary) -> bool {
-    let mut shown = case.findings(summary);
+fn shows_failure(case: &Case, findings: &FindingIndex<'_>) -> bool {
+    let mut shown = findings.shown_by(case).into_iter();
     shown.any(|finding| finding.severity == Severity::Fail)
 }
 
