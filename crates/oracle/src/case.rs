@@ -88,5 +88,5 @@ pub(crate) fn takes_time(mode: Mode) -> bool {
 
 /// Whether a call is over and went wrong.
 pub(crate) fn failed(reply: Option<Reply>) -> bool {
-    reply.is_some_and(|reply| !reply.is_ok())
+    reply.is_some_and(|reply| reply.is_failure())
 }

@@ -6,7 +6,7 @@ use murphy_model::{Audit, Certificate, Flag};
 
 use super::heading;
 use super::label::Labels;
-use super::number::{counted, grouped, span};
+use super::number::{counted, grouped, pace, span};
 use super::style::{BAD, CAREFUL, GOOD, QUIET, TITLE};
 use crate::Summary;
 use crate::wording::{self, Claim};
@@ -178,13 +178,8 @@ fn more(all: usize, out: &mut dyn Write) -> io::Result<()> {
 
 /// The line about time, the only one that differs between equal campaigns.
 pub(super) fn took(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    let rate = summary
-        .timing
-        .executions_per_second(summary.certificate.explored);
-    writeln!(
-        out,
-        "{QUIET}Took {}, {} executions a second{QUIET:#}",
-        span(summary.timing.total),
-        grouped(rate.round() as u64)
-    )
+    let took = summary.timing.total;
+    let pace = pace(summary.certificate.explored, took);
+    let pace = pace.map_or(String::new(), |pace| format!(", {pace}"));
+    writeln!(out, "{QUIET}Took {}{pace}{QUIET:#}", span(took))
 }
