@@ -13,7 +13,7 @@ use murphy_model::{
     Audit, BugClass, Certificate, Fault, Faultload, Finding, Flag, Incomplete, Point, Severity,
     Skips, Trace, Verdict,
 };
-use murphy_report::{Apart, Case, Known, Summary, Timing, json, junit, markdown};
+use murphy_report::{Apart, Case, Known, Summary, Timing, json, junit, markdown, terminal};
 use quick_junit::{Report, TestCaseStatus};
 
 const CART: &str = "shop POST /checkout > cart GET /cart|all";
@@ -393,4 +393,49 @@ fn junit_takes_time_in_proportion_to_the_findings() {
     let few = fastest(&many_findings(2_500));
     let many = fastest(&many_findings(10_000));
     assert!(many < few * 8, "{few:?} for 2,500 and {many:?} for 10,000");
+}
+
+/// What fails the build is always told; of what only warns, the first of every
+/// kind. One other kind after 602 of one kind must not get lost.
+#[test]
+fn at_most_twenty_warnings_of_one_kind_are_printed() {
+    let mut summary = summary();
+    summary.known = None;
+    let warning = |oracle: &'static str, at: usize| Finding {
+        severity: Severity::Warn,
+        oracle,
+        ..finding(
+            &format!("W-{oracle}-{at}"),
+            "made again",
+            faultload(&[(CART, "503")]),
+        )
+    };
+    let many = (0..602).map(|at| warning("retry-at-once", at));
+    let failures = (0..25).map(|at| finding(&format!("M-{at}"), "got 500", Faultload::none()));
+    let other = warning("wrong-status", 0);
+    summary.findings = failures.chain(many).chain([other]).collect();
+    let twins = (0..602).map(|execution| Flag::Twins {
+        at: point(CART),
+        execution,
+    });
+    let late = Flag::Late { calls: 3 };
+    summary.certificate.flags = twins.chain([late]).collect();
+    for (name, text) in [
+        ("terminal", written(terminal::write, &summary)),
+        ("markdown", written(markdown::write, &summary)),
+    ] {
+        let lines = |what: &str| text.lines().filter(|line| line.contains(what)).count();
+        assert!(
+            text.contains("… and 582 more warnings of `retry-at-once`"),
+            "{name}: {text}"
+        );
+        assert!(text.contains("W-retry-at-once-19") && !text.contains("W-retry-at-once-20"));
+        assert!(
+            text.contains("W-wrong-status-0") && text.contains("M-24"),
+            "{name}"
+        );
+        assert_eq!(lines("was made several times at once"), 20, "{name}");
+        assert_eq!(lines("3 calls came when"), 1, "{name}");
+        assert_eq!(lines("… and 582 more"), 2, "{name}: {text}");
+    }
 }

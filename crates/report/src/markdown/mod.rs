@@ -73,7 +73,8 @@ fn findings(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> io::Resu
         "| finding | what is wrong | smallest faultload | replay |"
     )?;
     writeln!(out, "| --- | --- | --- | --- |")?;
-    for finding in &summary.findings {
+    let told = wording::findings(summary);
+    for finding in &told.first {
         let smallest = match finding.faultload.is_empty() {
             true => "none".to_owned(),
             false => cell_code(&labels.faultload(&finding.faultload)),
@@ -89,6 +90,9 @@ fn findings(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> io::Resu
             text(&finding.summary),
             replay.unwrap_or_default()
         )?;
+    }
+    for more in wording::more_warnings(&told) {
+        writeln!(out, "\n{more}")?;
     }
     stale(summary, out)
 }
@@ -197,8 +201,10 @@ fn doubts(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> io::Result
     let certificate = &summary.certificate;
     list("Assumptions", &certificate.assumptions, out)?;
     list("Left out when calls are told apart", &summary.masked, out)?;
-    let flags = certificate.flags.iter();
-    let flags: Vec<String> = flags.map(|flag| wording::flag(flag, labels)).collect();
+    let told = wording::flags(certificate);
+    let flags = told.first.iter().map(|flag| wording::flag(flag, labels));
+    let more = (told.rest() > 0).then(|| format!("… and {} more", grouped(told.rest())));
+    let flags: Vec<String> = flags.chain(more).collect();
     list("Doubts", &flags, out)?;
     let disagreed = certificate.audit.as_ref().map(|audit| &*audit.disagreed);
     list(

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use murphy_model::{Audit, Certificate, Flag};
+use murphy_model::{Audit, Certificate};
 
 use super::heading;
 use super::label::Labels;
@@ -19,7 +19,7 @@ pub(super) fn write(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> 
     skipped(summary, out)?;
     certificate(&summary.certificate, out)?;
     masked(&summary.masked, out)?;
-    flags(&summary.certificate.flags, labels, out)?;
+    flags(&summary.certificate, labels, out)?;
     match &summary.certificate.audit {
         Some(result) => audit(result, out),
         None => Ok(()),
@@ -128,19 +128,20 @@ fn certificate(certificate: &Certificate, out: &mut dyn Write) -> io::Result<()>
     Ok(())
 }
 
-fn flags(flags: &[Flag], labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
-    if flags.is_empty() {
+fn flags(certificate: &Certificate, labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
+    let told = wording::flags(certificate);
+    if told.first.is_empty() {
         return Ok(());
     }
     heading("Doubts", out)?;
-    for flag in flags.iter().take(MOST_EXAMPLES) {
+    for flag in &told.first {
         writeln!(
             out,
             "  {CAREFUL}!{CAREFUL:#} {}",
             wording::flag(flag, labels)
         )?;
     }
-    more(flags.len(), out)
+    more(told.rest(), out)
 }
 
 fn audit(audit: &Audit, out: &mut dyn Write) -> io::Result<()> {
@@ -166,11 +167,11 @@ fn audit(audit: &Audit, out: &mut dyn Write) -> io::Result<()> {
     for faultload in audit.disagreed.iter().take(MOST_EXAMPLES) {
         writeln!(out, "  {BAD}not so:{BAD:#} {faultload}")?;
     }
-    more(audit.disagreed.len(), out)
+    more(audit.disagreed.len().saturating_sub(MOST_EXAMPLES), out)
 }
 
-fn more(all: usize, out: &mut dyn Write) -> io::Result<()> {
-    match all.saturating_sub(MOST_EXAMPLES) {
+fn more(rest: usize, out: &mut dyn Write) -> io::Result<()> {
+    match rest {
         0 => Ok(()),
         more => writeln!(out, "  {QUIET}… and {} more{QUIET:#}", grouped(more)),
     }
