@@ -99,9 +99,12 @@ pub struct Case {
     pub faultload: Faultload,
     /// What the scenario made of it.
     pub verdict: Verdict,
+    /// Whether it counts as failed: the scenario failed, or an oracle
+    /// complained whose word fails the build.
+    pub failed: bool,
     /// How long the scenario took.
     pub took: Duration,
-    /// What it printed, where it failed.
+    /// What it printed, where the scenario failed.
     pub output: Option<String>,
 }
 

@@ -119,7 +119,7 @@ pub struct Standing {
     pub skipped: Option<usize>,
     /// Faultloads waiting to be looked at; `None` likewise.
     pub waiting: Option<usize>,
-    /// Executions that failed.
+    /// Executions that failed, counted as [`crate::Case::failed`] is.
     pub failed: usize,
     /// The bugs they show, warnings aside; more executions may show that
     /// several are one.

@@ -24,6 +24,8 @@ pub(crate) struct Judge {
     /// Not taken in yet.
     waiting: Vec<(Ticket, Arc<Observed>)>,
     cases: Vec<Case>,
+    /// Of them those that failed.
+    failed: usize,
     doubts: Doubts,
     /// Whether faults are planned in the knowledge that many may not strike.
     /// An execution then counts as one of what did.
@@ -42,6 +44,7 @@ impl Judge {
             profile: Profile::new(reference),
             waiting: Vec::new(),
             cases: Vec::new(),
+            failed: 0,
             doubts: Doubts::default(),
             only_struck: matches!(settings.strategy, StrategyKind::Lineage(_)),
         }
@@ -83,15 +86,18 @@ impl Judge {
             struck_only(&mut observed.execution);
         }
         let observed = &*observed;
-        self.findings.judge(number, observed);
+        let fails = self.findings.judge(number, observed);
         self.doubts.take(number, observed);
         self.profile.take(observed);
-        let failed = observed.execution.verdict.is_failure();
-        let output = failed.then(|| observed.printed()).flatten();
+        let complained = observed.execution.verdict.is_failure();
+        let output = complained.then(|| observed.printed()).flatten();
+        let failed = complained || fails;
+        self.failed += usize::from(failed);
         self.cases.push(Case {
             number,
             faultload: observed.execution.faultload.clone(),
             verdict: observed.execution.verdict.clone(),
+            failed,
             took: observed.took,
             output,
         });
@@ -118,7 +124,7 @@ impl Judge {
 
     /// How many executions failed up to now, and how many bugs that is.
     pub(crate) fn failed(&self) -> (usize, usize) {
-        (self.findings.failed_executions(), self.findings.bugs())
+        (self.failed, self.findings.bugs())
     }
 
     /// What came of it.

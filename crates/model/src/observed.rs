@@ -103,6 +103,14 @@ impl Observed {
         (!text.is_empty()).then_some(text)
     }
 
+    /// How long a call took, if that is known; one that was not over when the
+    /// scenario was, until then.
+    pub fn time_of(&self, id: CallId) -> Option<Duration> {
+        let detail = self.detail(id)?;
+        let ended = detail.finished.unwrap_or(self.took);
+        Some(ended.saturating_sub(detail.arrived))
+    }
+
     /// More about one call, if it is known.
     pub fn detail(&self, id: CallId) -> Option<&Detail> {
         self.details.get(id.0 as usize)

@@ -29,6 +29,12 @@ impl Reply {
     pub fn is_ok(&self) -> bool {
         matches!(self, Reply::Status(200..=299) | Reply::GrpcOk)
     }
+
+    /// Whether the call failed. A redirect or "not modified" did not: it is
+    /// less than [`Reply::is_ok`], and nothing for the caller to handle.
+    pub fn is_failure(&self) -> bool {
+        !matches!(self, Reply::Status(100..=399) | Reply::GrpcOk)
+    }
 }
 
 /// The place of a call in its [`Trace`].

@@ -28,7 +28,7 @@ use murphy_search::Reduction;
 pub use error::Error;
 pub use modes::{GRPC_MODES, HTTP_MODES};
 #[doc(hidden)]
-pub use modes::{mode_names, mode_rules};
+pub use modes::{mode_names, mode_names_at, mode_rules};
 pub use report::{Report, why_one_at_a_time};
 pub use services::{Managed, Proxied};
 pub use steps::Step;

@@ -16,7 +16,7 @@ pub use facade::{
     why_one_at_a_time,
 };
 #[doc(hidden)]
-pub use facade::{mode_names, mode_rules};
+pub use facade::{mode_names, mode_names_at, mode_rules};
 pub use murphy_campaign as campaign;
 pub use murphy_campaign::live::spec::Session;
 pub use murphy_model as model;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use murphy_campaign::{Event, Sink, Standing};
-use murphy_report::number::counted;
+use murphy_report::number::{counted, pace};
 
 use crate::context::Context;
 use crate::output;
@@ -74,28 +74,23 @@ impl Progress {
     }
 
     fn standing(&self, standing: &Standing) -> String {
-        let made = standing.explored.saturating_sub(self.stored) as f64;
-        told(
-            standing,
-            made / self.began.elapsed().as_secs_f64().max(0.001),
-        )
+        let made = standing.explored.saturating_sub(self.stored);
+        told(standing, pace(made, self.began.elapsed()))
     }
 }
 
-/// Where a campaign stands that makes so many executions a second. What its
+/// Where a campaign stands that makes executions at this pace. What its
 /// strategy does not tell is left out.
-fn told(standing: &Standing, rate: f64) -> String {
+///
+/// The time left is not told: what waits may turn out redundant, and every
+/// execution may show calls that open more, so neither end of a range is known.
+fn told(standing: &Standing, pace: Option<String>) -> String {
     let mut parts = vec![format!("{} explored", standing.explored)];
     parts.extend(standing.skipped.map(|skipped| format!("{skipped} skipped")));
     parts.extend(standing.waiting.map(|waiting| format!("{waiting} waiting")));
     parts.push(format!("{} failed", standing.failed));
     parts.push(counted(standing.findings, "finding"));
-    parts.push(format!("{}/s", rounded(rate)));
-    let waiting = standing
-        .waiting
-        .filter(|waiting| *waiting > 0 && rate > 0.0);
-    // More may turn up: it is never less than this.
-    parts.extend(waiting.map(|n| format!("at least {} left", seconds(n as f64 / rate))));
+    parts.extend(pace);
     parts.join(" · ")
 }
 
@@ -159,20 +154,6 @@ impl Drop for Progress {
     }
 }
 
-fn rounded(rate: f64) -> String {
-    match rate < 10.0 {
-        true => format!("{rate:.1}"),
-        false => format!("{rate:.0}"),
-    }
-}
-
-fn seconds(seconds: f64) -> String {
-    match seconds < 120.0 {
-        true => format!("{seconds:.0}s"),
-        false => format!("{:.0}m", seconds / 60.0),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -186,8 +167,8 @@ mod tests {
             ..Standing::default()
         };
         assert_eq!(
-            told(&sampling, 12.0),
-            "40 explored · 7 failed · 1 finding · 12/s"
+            told(&sampling, pace(40, Duration::from_secs(100))),
+            "40 explored · 7 failed · 1 finding · 2.5 s per execution"
         );
         let searching = Standing {
             skipped: Some(9),
@@ -195,8 +176,8 @@ mod tests {
             ..sampling
         };
         assert_eq!(
-            told(&searching, 12.0),
-            "40 explored · 9 skipped · 24 waiting · 7 failed · 1 finding · 12/s · at least 2s left"
+            told(&searching, None),
+            "40 explored · 9 skipped · 24 waiting · 7 failed · 1 finding"
         );
     }
 }

@@ -33,7 +33,7 @@ impl Subject {
     /// All that is reported.
     pub fn summary(self, outcome: &Outcome) -> Summary {
         let reasons = Policy::ALL.map(|policy| (policy.name(), policy.reason()));
-        let failed = |case: &&Case| case.verdict.is_failure();
+        let failed = |case: &&Case| case.failed;
         Summary {
             scenario: self.scenario,
             about: self.about,
@@ -163,6 +163,7 @@ mod tests {
             let case = Case {
                 number: 3,
                 faultload: faultload.parse().unwrap(),
+                failed: verdict.is_failure(),
                 verdict,
                 took: Duration::ZERO,
                 output: None,

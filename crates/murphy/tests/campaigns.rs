@@ -68,6 +68,10 @@ fn main() -> ExitCode {
             full_disk,
         ),
         ("explanations come from the last campaign", explained),
+        (
+            "progress and report count the same failed executions",
+            same_count_of_failed,
+        ),
     ];
     let trial = |(name, test): (&str, fn())| {
         Trial::test(name, move || {
@@ -540,6 +544,33 @@ fn other_faults() {
         again.stderr
     );
     assert_eq!(again.remembered(), 0);
+}
+
+/// The shop's honest 503 passes the test and breaks a rule about responses:
+/// what fails the build is counted as failed, in progress and in the report.
+fn same_count_of_failed() {
+    let project = Project::new();
+    let file = project.directory.join("murphy.toml");
+    let without_rule = project.run(&RUN).exited(1).result();
+    let text = fs::read_to_string(&file).unwrap();
+    project.write("murphy.toml", &(text + "[response]\nstatus = [\"2xx\"]\n"));
+    let run = [
+        "run",
+        "--format",
+        "json",
+        "--report",
+        "events=events.ndjson",
+    ];
+    let result = project.run(&run).exited(1).result();
+    let events = fs::read_to_string(project.directory.join("events.ndjson")).unwrap();
+    let events = events
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    let mut learned = events.filter(|event: &Value| event["event"] == "learned");
+    let last = learned.next_back().unwrap();
+    assert_eq!(last["failed"], result["failed_executions"]);
+    let failed = |result: &Value| result["failed_executions"].as_u64().unwrap();
+    assert!(failed(&result) > failed(&without_rule), "{result}");
 }
 
 fn baseline() {

@@ -88,7 +88,7 @@ pub(crate) fn takes_time(mode: Mode) -> bool {
 
 /// Whether a call is over and went wrong.
 pub(crate) fn failed(reply: Option<Reply>) -> bool {
-    reply.is_some_and(|reply| !reply.is_ok())
+    reply.is_some_and(|reply| reply.is_failure())
 }
 
 /// Whether the answer says that it is the server's failure.

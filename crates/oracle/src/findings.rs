@@ -161,13 +161,17 @@ impl Findings {
 
     /// Judges an execution. Its number decides which of two equally small
     /// faultloads comes first; the order of judging decides nothing.
-    pub fn judge(&mut self, number: usize, observed: &Observed) {
+    ///
+    /// Tells whether an oracle complained whose word fails the build.
+    pub fn judge(&mut self, number: usize, observed: &Observed) -> bool {
         let complaints = judge(observed, &self.reference, &self.settings);
         let mut bugs = FxHashSet::default();
         let mut core = None;
+        let mut fails = false;
         for (order, (oracle, severity, complaint)) in complaints.into_iter().enumerate() {
             if severity == Severity::Fail {
                 self.failed.insert(number);
+                fails = true;
             }
             let core = core.get_or_insert_with(|| {
                 core_faults::core(&observed.execution.trace, &self.reference)
@@ -184,6 +188,7 @@ impl Findings {
                 self.keep(bug, failure, observed);
             }
         }
+        fails
     }
 
     /// The place of the bug with this key.

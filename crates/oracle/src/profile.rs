@@ -99,7 +99,11 @@ impl Profile {
     fn take_endings(&mut self, trace: &Trace, runs: &[Vec<CallId>]) {
         for run in runs {
             let last = run[run.len() - 1];
-            if trace.call(last).reply.is_some_and(|reply| reply.is_ok()) {
+            if trace
+                .call(last)
+                .reply
+                .is_some_and(|reply| !reply.is_failure())
+            {
                 self.row(trace, last).recovered += 1;
             }
         }
@@ -114,7 +118,7 @@ impl Profile {
                 continue;
             }
             match trace.call(caller).reply {
-                Some(reply) if reply.is_ok() => self.row(trace, id).fallbacks += 1,
+                Some(reply) if !reply.is_failure() => self.row(trace, id).fallbacks += 1,
                 Some(_) => self.row(trace, id).propagated += 1,
                 None => {}
             }
@@ -197,6 +201,19 @@ mod tests {
         let rows = rows(&[propagated, hedged]);
         let b = &rows["b GET /"];
         assert_eq!((b.propagated, b.fallbacks, b.hedged), (1, 0, 1));
+    }
+
+    #[test]
+    fn a_redirect_is_no_failure() {
+        let story = Story::new(vec![
+            call("a GET /").answers("302"),
+            call("a GET / > b GET /").answers("304"),
+            call("a GET / > c GET /").struck("500"),
+        ]);
+        let rows = rows(&[story]);
+        assert_eq!((rows["a GET /"].failed, rows["b GET /"].failed), (0, 0));
+        let c = &rows["c GET /"];
+        assert_eq!((c.failed, c.fallbacks, c.propagated), (1, 1, 0));
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub struct Reference {
     given_up: BTreeSet<Edge>,
     outputs: Vec<String>,
     slowest: Option<Duration>,
+    /// The longest that each request of the scenario took.
+    requests: BTreeMap<Place, Duration>,
 }
 
 impl Reference {
@@ -44,6 +46,18 @@ impl Reference {
         self.take_calls(&observed.execution.trace);
         self.outputs.extend(observed.output.clone());
         self.slowest = self.slowest.max(Some(observed.took));
+        self.take_times(observed);
+    }
+
+    fn take_times(&mut self, observed: &Observed) {
+        let trace = &observed.execution.trace;
+        for id in trace.entries() {
+            if let Some(took) = observed.time_of(id) {
+                let place = Place::of(&trace.call(id).point);
+                let longest = self.requests.entry(place).or_default();
+                *longest = took.max(*longest);
+            }
+        }
     }
 
     fn take_calls(&mut self, trace: &Trace) {
@@ -111,6 +125,13 @@ impl Reference {
     pub(crate) fn prints(&self, text: &str) -> bool {
         let mut outputs = self.outputs.iter();
         outputs.any(|output| output.to_lowercase().contains(text))
+    }
+
+    /// How long a request of the scenario took at most; where it was not made,
+    /// how long any did.
+    pub(crate) fn slowest_request(&self, place: &Place) -> Option<Duration> {
+        let own = self.requests.get(place);
+        own.or(self.requests.values().max()).copied()
     }
 
     /// How long the slowest took.

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use murphy_model::{BugClass, CallId, GrpcCode, Reply, Verdict};
+use murphy_model::{BugClass, CallId, GrpcCode, Place, Reply, Verdict};
 
 use crate::blame::unhandled;
 use crate::case::Case;
@@ -79,32 +79,60 @@ fn forbidden_word(case: &Case<'_>) -> Option<Complaint> {
     };
     let word = case.settings.response.keywords.iter().find(is_said)?;
     Some(Complaint::new(
-        format!("the scenario printed `{word}`"),
+        format!("the scenario printed or received `{word}`"),
         BugClass::UnrelatedException,
         unhandled(case.trace()),
     ))
 }
 
 fn too_long(case: &Case<'_>) -> Option<Complaint> {
-    let rules = &case.settings.response;
-    let took = case.observed.took;
-    if rules.longest.is_some_and(|longest| took > longest) {
-        return Some(slow(
-            format!(
-                "the scenario took longer than {:?}",
-                rules.longest.unwrap_or_default()
-            ),
-            case,
-        ));
-    }
-    let factor = rules.longest_factor?;
-    let slowest: Duration = case.reference.slowest()?;
-    (took.as_secs_f64() > slowest.as_secs_f64() * factor).then(|| {
-        slow(
-            format!("the scenario took more than {factor} times as long as without faults"),
-            case,
-        )
+    let mut requests = requests(case).into_iter();
+    requests.find_map(|request| {
+        let how = over_time(&request, case)?;
+        Some(slow(format!("{} took {how}", request.name), case))
     })
+}
+
+/// Something whose time is limited.
+struct Request {
+    name: String,
+    took: Duration,
+    /// How long it takes without faults.
+    usual: Option<Duration>,
+}
+
+/// The requests of the scenario. Where their times are not known, the scenario
+/// counts as one.
+fn requests(case: &Case<'_>) -> Vec<Request> {
+    let observed = case.observed;
+    if observed.details.is_empty() {
+        return vec![Request {
+            name: "the scenario".to_owned(),
+            took: observed.took,
+            usual: case.reference.slowest(),
+        }];
+    }
+    let request = |id: CallId| {
+        let place = Place::of(&case.trace().call(id).point);
+        Some(Request {
+            name: case.name(id),
+            took: observed.time_of(id)?,
+            usual: case.reference.slowest_request(&place),
+        })
+    };
+    case.trace().entries().filter_map(request).collect()
+}
+
+fn over_time(request: &Request, case: &Case<'_>) -> Option<String> {
+    let rules = &case.settings.response;
+    if let Some(longest) = rules.longest
+        && request.took > longest
+    {
+        return Some(format!("longer than {longest:?}"));
+    }
+    let (factor, usual) = (rules.longest_factor?, request.usual?);
+    (request.took.as_secs_f64() > usual.as_secs_f64() * factor)
+        .then(|| format!("more than {factor} times as long as without faults"))
 }
 
 fn slow(summary: String, case: &Case<'_>) -> Complaint {
@@ -137,6 +165,52 @@ mod tests {
         let mut story = answers("200");
         story.took = Duration::from_millis(ms);
         story
+    }
+
+    /// Two requests of 300 ms each, with half a second between them.
+    fn two_requests() -> Story {
+        let calls = vec![
+            call("a GET /").during(0, 3),
+            call("a GET /next").during(8, 11),
+        ];
+        let mut story = Story::new(calls).detailed();
+        story.took = Duration::from_millis(1_100);
+        story
+    }
+
+    #[test]
+    fn a_limit_is_one_of_each_request_and_not_of_the_whole_test() {
+        let complaints = |rules: ResponseRules, reference: Story| {
+            let settings = Settings {
+                response: rules,
+                ..Settings::default()
+            };
+            let said = judged(judge, &settings, &[reference], &two_requests());
+            let texts = said.into_iter().map(|complaint| complaint.summary);
+            texts.collect::<Vec<_>>()
+        };
+        let within = |ms| ResponseRules {
+            longest: Some(Duration::from_millis(ms)),
+            ..ResponseRules::default()
+        };
+        assert!(complaints(within(500), two_requests()).is_empty());
+        assert_eq!(
+            complaints(within(200), two_requests()),
+            ["`a GET /` took longer than 200ms"]
+        );
+        let times = || ResponseRules {
+            longest_factor: Some(2.0),
+            ..ResponseRules::default()
+        };
+        assert!(complaints(times(), two_requests()).is_empty());
+        let quick = Story::new(vec![
+            call("a GET /").during(0, 3),
+            call("a GET /next").during(8, 9),
+        ]);
+        assert_eq!(
+            complaints(times(), quick.detailed()),
+            ["`a GET /next` took more than 2 times as long as without faults"]
+        );
     }
 
     #[test]

@@ -126,13 +126,14 @@ pub struct ResponseRules {
     /// allows all. A gRPC status counts as the HTTP status nearest to it, no
     /// answer at all as `5`.
     pub status_classes: Vec<u8>,
-    /// Words that must not be in what the scenario prints or complains,
-    /// whatever their case, unless the reference execution prints them too.
+    /// Words that must not be in what the scenario prints or complains, nor in
+    /// the answers to declared requests, whatever their case, unless they are
+    /// in the reference execution too.
     pub keywords: Vec<String>,
-    /// The longest the scenario may take.
+    /// The longest a request of the scenario may take.
     pub longest: Option<Duration>,
-    /// The longest it may take in times of the reference execution, the
-    /// slowest if there are several.
+    /// The longest it may take in times of the same request in the reference
+    /// execution, the slowest if there are several.
     pub longest_factor: Option<f64>,
 }
 

@@ -301,7 +301,7 @@ impl TimingObject {
         TimingObject {
             total_ms: three_decimals(timing.total.as_secs_f64() * 1000.0),
             reference_ms: three_decimals(timing.reference.as_secs_f64() * 1000.0),
-            executions_per_s: (timing.executions_per_second(explored) * 10.0).round() / 10.0,
+            executions_per_s: three_decimals(timing.executions_per_second(explored)),
         }
     }
 }

@@ -13,6 +13,7 @@ use murphy_model::{Fault, Finding, Severity, Verdict};
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::label::Labels;
+use crate::summary::FindingIndex;
 use crate::wording::{self, Claim};
 use crate::{Case, Summary, redact, unseen};
 
@@ -27,13 +28,28 @@ pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     for (name, value) in properties(summary) {
         suite.add_property(Property::new(name, xml(&value)));
     }
+    let campaign = Campaign {
+        summary,
+        labels: &labels,
+        findings: FindingIndex::new(&summary.findings),
+        fails: summary.fails(),
+    };
     for case in &summary.cases {
-        suite.add_test_case(test_case(case, summary, &labels));
+        suite.add_test_case(test_case(case, &campaign));
     }
     let mut report = Report::new("murphy");
     report.set_time(summary.timing.total);
     report.add_test_suite(suite);
     report.serialize(&mut *out).map_err(io::Error::other)
+}
+
+/// What is looked up for every case, and found out once.
+struct Campaign<'s> {
+    summary: &'s Summary,
+    labels: &'s Labels,
+    findings: FindingIndex<'s>,
+    /// Whether the build fails.
+    fails: bool,
 }
 
 fn properties(summary: &Summary) -> Vec<(&'static str, String)> {
@@ -57,25 +73,26 @@ fn properties(summary: &Summary) -> Vec<(&'static str, String)> {
     properties
 }
 
-fn test_case(case: &Case, summary: &Summary, labels: &Labels) -> TestCase {
+fn test_case(case: &Case, campaign: &Campaign<'_>) -> TestCase {
     let name = match case.faultload.is_empty() {
         true => "no faults".to_owned(),
-        false => labels.faultload(&case.faultload),
+        false => campaign.labels.faultload(&case.faultload),
     };
-    let mut test = TestCase::new(xml(&name), status(case, summary, labels));
-    test.set_classname(xml(&summary.scenario));
+    let shown = campaign.findings.shown_by(case);
+    let mut test = TestCase::new(xml(&name), status(case, &shown, campaign));
+    test.set_classname(xml(&campaign.summary.scenario));
     test.set_time(case.took);
-    if let Some(text) = printed(case, summary, labels) {
+    if let Some(text) = printed(case, &shown, campaign) {
         test.set_system_out(xml(&text));
     }
     test
 }
 
 /// The warnings about a case, and the end of what it printed.
-fn printed(case: &Case, summary: &Summary, labels: &Labels) -> Option<String> {
-    let shown = case.findings(summary);
-    let warnings: Vec<&Finding> = shown.filter(|f| f.severity == Severity::Warn).collect();
-    let warnings = (!warnings.is_empty()).then(|| description(&warnings, summary, labels));
+fn printed(case: &Case, shown: &[&Finding], campaign: &Campaign<'_>) -> Option<String> {
+    let is_warning = |finding: &&Finding| finding.severity == Severity::Warn;
+    let warnings: Vec<&Finding> = shown.iter().copied().filter(is_warning).collect();
+    let warnings = (!warnings.is_empty()).then(|| description(&warnings, campaign));
     let output = case.output.as_deref().map(end_of);
     match (warnings, output) {
         (Some(warnings), Some(output)) => Some(format!("{warnings}\n\n{output}")),
@@ -83,15 +100,15 @@ fn printed(case: &Case, summary: &Summary, labels: &Labels) -> Option<String> {
     }
 }
 
-fn status(case: &Case, summary: &Summary, labels: &Labels) -> TestCaseStatus {
-    let (news, others): (Vec<&Finding>, Vec<&Finding>) = case
-        .findings(summary)
-        .partition(|finding| summary.fails_by(finding));
+fn status(case: &Case, shown: &[&Finding], campaign: &Campaign<'_>) -> TestCaseStatus {
+    let summary = campaign.summary;
+    let (news, others): (Vec<&Finding>, Vec<&Finding>) =
+        shown.iter().partition(|finding| summary.fails_by(finding));
     if let Some(first) = news.first() {
         return failed(
             &first.summary,
             first.class.name(),
-            &description(&news, summary, labels),
+            &description(&news, campaign),
         );
     }
     let known = others.iter().filter(|f| f.severity == Severity::Fail);
@@ -100,10 +117,10 @@ fn status(case: &Case, summary: &Summary, labels: &Labels) -> TestCaseStatus {
         _ if !known.is_empty() => skipped(&known.join("; ")),
         // Nothing is known of it but that it failed; what fails no build fails
         // no case either.
-        Verdict::Failed { why } if case.findings.is_empty() && summary.fails() => {
+        Verdict::Failed { why } if case.findings.is_empty() && campaign.fails => {
             failed(why, "failed", why)
         }
-        Verdict::NotExercised { missing } => skipped(&never_struck(missing, labels)),
+        Verdict::NotExercised { missing } => skipped(&never_struck(missing, campaign.labels)),
         Verdict::Passed | Verdict::Failed { .. } => TestCaseStatus::success(),
     }
 }
@@ -125,7 +142,7 @@ fn skipped(message: &str) -> TestCaseStatus {
 
 /// Every one of these findings, with its smallest faultload and how to replay
 /// it.
-fn description(findings: &[&Finding], summary: &Summary, labels: &Labels) -> String {
+fn description(findings: &[&Finding], campaign: &Campaign<'_>) -> String {
     let mut lines = Vec::new();
     for finding in findings {
         let severity = match finding.severity {
@@ -138,10 +155,11 @@ fn description(findings: &[&Finding], summary: &Summary, labels: &Labels) -> Str
             finding.class.name(),
             finding.summary
         ));
-        let smallest = labels.faultload(&finding.faultload);
+        let smallest = campaign.labels.faultload(&finding.faultload);
         lines.push(format!("  smallest faultload: {smallest}"));
         lines.extend(
-            summary
+            campaign
+                .summary
                 .replay(finding)
                 .map(|replay| format!("  replay: {replay}")),
         );

@@ -38,9 +38,44 @@ pub fn span(duration: Duration) -> String {
     }
 }
 
+/// How fast executions are made: `12 executions a second`, and where one takes
+/// longer than that, `2.5 s per execution`. `None` where none was made.
+pub fn pace(executions: usize, took: Duration) -> Option<String> {
+    let seconds = took.as_secs_f64();
+    let rate = executions as f64 / seconds;
+    match executions {
+        0 => None,
+        _ if seconds <= 0.0 => None,
+        _ if rate >= 9.5 => Some(format!(
+            "{} executions a second",
+            grouped(rate.round() as u64)
+        )),
+        _ if rate > 1.0 => Some(format!("{rate:.1} executions a second")),
+        _ => Some(format!("{:.1} s per execution", 1.0 / rate)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn slow_executions_are_told_in_seconds_each_and_never_as_none_a_second() {
+        let cases = [
+            (3_000, 1_000, Some("3,000 executions a second")),
+            (24, 2_000, Some("12 executions a second")),
+            (3, 2_000, Some("1.5 executions a second")),
+            (2, 2_000, Some("1.0 s per execution")),
+            (4, 10_000, Some("2.5 s per execution")),
+            (1, 90_000, Some("90.0 s per execution")),
+            (0, 2_000, None),
+            (7, 0, None),
+        ];
+        for (executions, ms, shown) in cases {
+            let told = pace(executions, Duration::from_millis(ms));
+            assert_eq!(told.as_deref(), shown, "{executions} in {ms} ms");
+        }
+    }
 
     #[test]
     fn thousands_are_set_apart_and_huge_numbers_shortened() {

@@ -1,6 +1,6 @@
 //! The summary of a campaign: what every format is made from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use murphy_model::{Certificate, EdgeProfile, Faultload, Finding, Point, Severity, Trace, Verdict};
@@ -24,7 +24,8 @@ pub struct Summary {
     pub reasons: BTreeMap<&'static str, &'static str>,
     /// The bugs.
     pub findings: Vec<Finding>,
-    /// How many executions failed.
+    /// How many executions failed: the scenario, or an oracle whose word fails
+    /// the build. Progress counts the same.
     pub failed_executions: usize,
     /// The execution without faults.
     pub reference: Trace,
@@ -108,11 +109,27 @@ pub struct Case {
     pub output: Option<String>,
 }
 
-impl Case {
-    /// The findings that it shows.
-    pub(crate) fn findings<'s>(&self, summary: &'s Summary) -> impl Iterator<Item = &'s Finding> {
-        let findings = summary.findings.iter();
-        findings.filter(|finding| self.findings.contains(&finding.id))
+/// The findings by id, so that a case finds its own without a look at all.
+pub(crate) struct FindingIndex<'s> {
+    findings: &'s [Finding],
+    places: HashMap<&'s str, usize>,
+}
+
+impl<'s> FindingIndex<'s> {
+    pub(crate) fn new(findings: &'s [Finding]) -> Self {
+        let ids = findings.iter().map(|finding| finding.id.as_str());
+        FindingIndex {
+            findings,
+            places: ids.zip(0..).collect(),
+        }
+    }
+
+    /// The findings that a case shows, in the order of the campaign's.
+    pub(crate) fn shown_by(&self, case: &Case) -> Vec<&'s Finding> {
+        let ids = case.findings.iter();
+        let places = ids.filter_map(|id| self.places.get(id.as_str()).copied());
+        let places: BTreeSet<usize> = places.collect();
+        places.into_iter().map(|at| &self.findings[at]).collect()
     }
 }
 

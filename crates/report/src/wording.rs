@@ -3,6 +3,8 @@
 //! Owns how a certificate, its doubts and the number of findings are put into
 //! words, so that a terminal and a job summary claim the same.
 
+use std::mem::{Discriminant, discriminant};
+
 use murphy_model::{Certificate, Faultload, Finding, Flag, Incomplete, Point, Reply, Severity};
 
 use crate::label::Labels;
@@ -188,6 +190,64 @@ fn times(count: usize) -> String {
 fn waiting_text(waiting: usize) -> String {
     let verb = if waiting == 1 { "was" } else { "were" };
     format!("{} {verb}", counted(waiting, "faultload"))
+}
+
+/// More warnings of one kind than this tell nothing new; the rest is counted.
+const MOST_OF_A_KIND: usize = 20;
+
+/// Things of which only the first of every kind are told.
+pub(crate) struct Told<T, K> {
+    /// Those that are told, in their order.
+    pub(crate) first: Vec<T>,
+    /// How many more there are, by kind.
+    pub(crate) more: Vec<(K, usize)>,
+}
+
+impl<T, K: PartialEq> Told<T, K> {
+    /// Where `kind` has none, it is told however many there are.
+    pub(crate) fn of(all: impl IntoIterator<Item = T>, kind: impl Fn(&T) -> Option<K>) -> Self {
+        // There are few kinds.
+        let mut counts: Vec<(K, usize)> = Vec::new();
+        let is_told = |it: &T| {
+            let Some(kind) = kind(it) else { return true };
+            let known = counts.iter().position(|(other, _)| *other == kind);
+            let at = known.unwrap_or_else(|| {
+                counts.push((kind, 0));
+                counts.len() - 1
+            });
+            counts[at].1 += 1;
+            counts[at].1 <= MOST_OF_A_KIND
+        };
+        let first = all.into_iter().filter(is_told).collect();
+        let more = counts
+            .into_iter()
+            .map(|(kind, count)| (kind, count.saturating_sub(MOST_OF_A_KIND)));
+        let more = more.filter(|(_, count)| *count > 0).collect();
+        Told { first, more }
+    }
+
+    /// How many are not told.
+    pub(crate) fn rest(&self) -> usize {
+        self.more.iter().map(|(_, count)| count).sum()
+    }
+}
+
+/// The findings to be told; of warnings, the first of every oracle.
+pub(crate) fn findings(summary: &Summary) -> Told<&Finding, &'static str> {
+    let kind = |finding: &&Finding| (finding.severity == Severity::Warn).then_some(finding.oracle);
+    Told::of(&summary.findings, kind)
+}
+
+/// What is said of warnings that are not told, one line for each oracle.
+pub(crate) fn more_warnings(told: &Told<&Finding, &'static str>) -> Vec<String> {
+    let more = told.more.iter();
+    more.map(|(oracle, count)| format!("… and {} of `{oracle}`", counted(count, "more warning")))
+        .collect()
+}
+
+/// The doubts to be told: the first of every kind.
+pub(crate) fn flags(certificate: &Certificate) -> Told<&Flag, Discriminant<Flag>> {
+    Told::of(&certificate.flags, |flag: &&Flag| Some(discriminant(*flag)))
 }
 
 /// The runs that the search did not ask for, if there were any.

@@ -13,7 +13,7 @@ use murphy_model::{
     Audit, BugClass, Certificate, Fault, Faultload, Finding, Flag, Incomplete, Point, Severity,
     Skips, Trace, Verdict,
 };
-use murphy_report::{Apart, Case, Known, Summary, Timing, json, junit, markdown};
+use murphy_report::{Apart, Case, Known, Summary, Timing, json, junit, markdown, terminal};
 use quick_junit::{Report, TestCaseStatus};
 
 const CART: &str = "shop POST /checkout > cart GET /cart|all";
@@ -351,4 +351,91 @@ fn markdown_stays_within_what_a_job_may_show() {
     let more = text.split("… and ").nth(1).unwrap();
     let more: usize = more.split(' ').next().unwrap().parse().unwrap();
     assert!(more >= 10 && shown + more >= 60, "{shown} and {more}");
+}
+
+/// A campaign in which so many executions fail, each with a finding of its own
+/// and a warning.
+fn many_findings(count: usize) -> Summary {
+    let mut summary = summary();
+    summary.known = None;
+    let ids = |at: usize| [format!("M-{at:06}"), format!("W-{at:06}")];
+    let both = |at: usize| {
+        let [id, warning] = ids(at);
+        let fails = finding(&id, "got 500", faultload(&[(CART, "503")]));
+        let warns = Finding {
+            severity: Severity::Warn,
+            ..finding(&warning, "made again", faultload(&[(CART, "503")]))
+        };
+        [fails, warns]
+    };
+    summary.findings = (0..count).flat_map(both).collect();
+    let case = |at: usize| Case {
+        findings: ids(at).into(),
+        ..case(at + 1, &[(CART, "503")], failed("got 500"), &[])
+    };
+    summary.cases = (0..count).map(case).collect();
+    summary
+}
+
+/// Compared with itself, so that a slow machine fails nothing: four times the
+/// findings take four times as long, and sixteen times where each execution
+/// is compared with every finding.
+#[test]
+fn junit_takes_time_in_proportion_to_the_findings() {
+    let fastest = |summary: &Summary| {
+        let time = |_| {
+            let began = std::time::Instant::now();
+            written(junit::write, summary);
+            began.elapsed()
+        };
+        (0..3).map(time).min().unwrap()
+    };
+    let few = fastest(&many_findings(2_500));
+    let many = fastest(&many_findings(10_000));
+    assert!(many < few * 8, "{few:?} for 2,500 and {many:?} for 10,000");
+}
+
+/// What fails the build is always told; of what only warns, the first of every
+/// kind. One other kind after 602 of one kind must not get lost.
+#[test]
+fn at_most_twenty_warnings_of_one_kind_are_printed() {
+    let mut summary = summary();
+    summary.known = None;
+    let warning = |oracle: &'static str, at: usize| Finding {
+        severity: Severity::Warn,
+        oracle,
+        ..finding(
+            &format!("W-{oracle}-{at}"),
+            "made again",
+            faultload(&[(CART, "503")]),
+        )
+    };
+    let many = (0..602).map(|at| warning("retry-at-once", at));
+    let failures = (0..25).map(|at| finding(&format!("M-{at}"), "got 500", Faultload::none()));
+    let other = warning("wrong-status", 0);
+    summary.findings = failures.chain(many).chain([other]).collect();
+    let twins = (0..602).map(|execution| Flag::Twins {
+        at: point(CART),
+        execution,
+    });
+    let late = Flag::Late { calls: 3 };
+    summary.certificate.flags = twins.chain([late]).collect();
+    for (name, text) in [
+        ("terminal", written(terminal::write, &summary)),
+        ("markdown", written(markdown::write, &summary)),
+    ] {
+        let lines = |what: &str| text.lines().filter(|line| line.contains(what)).count();
+        assert!(
+            text.contains("… and 582 more warnings of `retry-at-once`"),
+            "{name}: {text}"
+        );
+        assert!(text.contains("W-retry-at-once-19") && !text.contains("W-retry-at-once-20"));
+        assert!(
+            text.contains("W-wrong-status-0") && text.contains("M-24"),
+            "{name}"
+        );
+        assert_eq!(lines("was made several times at once"), 20, "{name}");
+        assert_eq!(lines("3 calls came when"), 1, "{name}");
+        assert_eq!(lines("… and 582 more"), 2, "{name}: {text}");
+    }
 }

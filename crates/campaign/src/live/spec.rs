@@ -262,4 +262,8 @@ pub struct Expectations {
     /// With any fault injected such an answer is right too: one that does
     /// without what failed. Only status, headers and body count in it.
     pub answers_under_fault: Vec<Expectations>,
+    /// Words that are written down where the body holds them, whatever their
+    /// case: the oracle `response` looks for them in what a test printed, and
+    /// requests print nothing by themselves.
+    pub keywords: Vec<String>,
 }

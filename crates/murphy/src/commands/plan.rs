@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use murphy_campaign::Settings as Campaign;
 use murphy_campaign::live::spec::ScenarioSpec;
-use murphy_model::{Mode, Outcome};
+use murphy_model::{Mode, Outcome, Point};
 use murphy_report::number::counted;
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &PlanArgs, context: &Context) -> Result<u8, Error> {
                 seen.unseen.write(out)
             })?,
             Format::Json => {
-                let mut object = forecast.object(scenario, &campaign);
+                let mut object = forecast.object(scenario);
                 object["unseen"] = seen.unseen.object();
                 all.push(object);
             }
@@ -57,6 +57,8 @@ pub(crate) fn run(args: &PlanArgs, context: &Context) -> Result<u8, Error> {
 struct Forecast {
     /// Points that can be made to fail.
     points: usize,
+    /// How they can be made to fail.
+    modes: Vec<String>,
     /// By number of faults, from none; up to the bound.
     sizes: Vec<Cases>,
     /// How long one execution takes without faults, all told.
@@ -93,8 +95,9 @@ impl Forecast {
         let calls = seen.observed.execution.trace.calls().iter();
         let below = calls.filter(|call| call.parent.is_some());
         let allowed = below.filter(|call| options.filter.allows(&call.point));
-        let spans = allowed.map(|call| {
-            let modes = options.modes.of(&call.point).iter();
+        let points: Vec<Point> = allowed.map(|call| call.point.clone()).collect();
+        let spans = points.iter().map(|point| {
+            let modes = options.modes.of(point).iter();
             let spans = modes.map(|mode| holds_up(mode, scenario.timeout));
             spans.collect::<Vec<Duration>>()
         });
@@ -103,6 +106,7 @@ impl Forecast {
         let most = options.max_faults.unwrap_or(ways.len()).min(ways.len());
         Forecast {
             points: ways.len(),
+            modes: murphy::mode_names_at(&options.modes, &campaign.modes, &points),
             sizes: by_size(&ways, most),
             each: seen.each,
             restart: seen.restart,
@@ -152,7 +156,7 @@ impl Forecast {
             "{}: {} can be made to fail, in modes {}; one execution takes about {each:.0?}",
             scenario.name,
             counted(points, "call"),
-            campaign.modes.join(", ")
+            self.modes.join(", ")
         )?;
         if let Some(restart) = self.restart {
             writeln!(
@@ -185,12 +189,12 @@ impl Forecast {
         )
     }
 
-    fn object(&self, scenario: &ScenarioSpec, campaign: &Campaign) -> serde_json::Value {
+    fn object(&self, scenario: &ScenarioSpec) -> serde_json::Value {
         let counts = self.sizes.iter().map(|cases| cases.count.to_string());
         json!({
             "scenario": scenario.name,
             "points": self.points,
-            "modes": campaign.modes,
+            "modes": self.modes,
             "execution_ms": self.each.as_secs_f64() * 1e3,
             "restart_ms": self.restart.map(|restart| restart.as_secs_f64() * 1e3),
             "jobs": self.at_once,
@@ -295,6 +299,7 @@ mod tests {
         assert_eq!(held_up, [0.0, 3.0, 4.0]);
         let mut forecast = Forecast {
             points: 2,
+            modes: Vec::new(),
             sizes,
             each: SECOND / 2,
             restart: None,

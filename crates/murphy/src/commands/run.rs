@@ -249,7 +249,7 @@ fn report(
         scenario: scenario.name.clone(),
         about: about(scenario),
         strategy: campaign.strategy.name(),
-        modes: campaign.modes.clone(),
+        modes: murphy::mode_names_at(&campaign.options.modes, &campaign.modes, &outcome.points),
         seed: campaign.seed,
         explain_command: explain_command(args, project, scenario),
         replay_command: reporting::replay_command(&replays),

@@ -10,6 +10,7 @@ use murphy_campaign::store::{CampaignHead, Fingerprint, Recorder, Store};
 use murphy_campaign::{Event, Memory, Outcome, Refused, Settings, Sink, Stopping, World};
 use murphy_model::Identity;
 
+use super::modes::mode_names_at;
 use super::state::State;
 use super::{Campaign, Error, Report, Step, services, steps, why_one_at_a_time};
 use crate::Subject;
@@ -53,7 +54,7 @@ impl Campaign {
             let campaign = recorder.campaign().clone();
             store.tell(&[campaign]).map_err(Error::Store)?;
         }
-        let mut summary = subject(&settings).summary(&outcome);
+        let mut summary = subject(&settings, &outcome).summary(&outcome);
         summary.solo = why_one_at_a_time(&correlation);
         let notes = self.notes(&outcome, &correlation);
         Ok(Report {
@@ -233,12 +234,12 @@ async fn play(
 }
 
 /// There is no command that explains or replays a function.
-fn subject(settings: &Settings) -> Subject {
+fn subject(settings: &Settings, outcome: &Outcome) -> Subject {
     Subject {
         scenario: settings.scenario.clone(),
         about: "a function".to_owned(),
         strategy: settings.strategy.name(),
-        modes: settings.modes.clone(),
+        modes: mode_names_at(&settings.options.modes, &settings.modes, &outcome.points),
         seed: settings.seed,
         explain_command: String::new(),
         replay_command: None,

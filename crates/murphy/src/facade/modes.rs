@@ -1,7 +1,7 @@
 //! How calls fail where nothing more is said, and how that is told.
 
-use murphy_model::{Mode, Protocol};
-use murphy_search::ModeRules;
+use murphy_model::{Mode, Point, Protocol};
+use murphy_search::{ModeRules, Modes};
 
 /// How HTTP calls fail by default: the four errors of the published
 /// experiments.
@@ -31,8 +31,28 @@ pub fn mode_names(rules: &ModeRules) -> Vec<String> {
         true => &rules.grpc,
         false => &rules.http,
     };
+    names_with(rules, &[usual])
+}
+
+/// The same of a campaign that saw calls at these points: what is usual for a
+/// protocol is listed where calls speak it.
+pub fn mode_names_at(modes: &Modes, asked: &[String], points: &[Point]) -> Vec<String> {
+    let Modes::ByRule(rules) = modes else {
+        return asked.to_owned();
+    };
+    let speaks_grpc = |point: &&Point| point.frame().interface.protocol() == Protocol::Grpc;
+    let (grpc, http): (Vec<&Point>, Vec<&Point>) = points.iter().partition(speaks_grpc);
+    let is_usual = grpc.iter().any(|point| modes.of(point) == rules.grpc);
+    match (is_usual, http.is_empty()) {
+        (false, _) => asked.to_owned(),
+        (true, true) => names_with(rules, &[&rules.grpc]),
+        (true, false) => names_with(rules, &[&rules.http, &rules.grpc]),
+    }
+}
+
+fn names_with(rules: &ModeRules, usual: &[&Vec<Mode>]) -> Vec<String> {
     let of_calls = rules.calls.iter().map(|(_, modes)| modes);
-    let lists = std::iter::once(usual).chain(of_calls);
+    let lists = usual.iter().copied().chain(of_calls);
     let mut names: Vec<String> = Vec::new();
     for mode in lists.chain(rules.services.values()).flatten() {
         let name = mode.to_string();

@@ -12,6 +12,7 @@ use murphy_model::{Finding, Severity, Verdict};
 
 use crate::label::Labels;
 use crate::number::{counted, grouped, span};
+use crate::summary::FindingIndex;
 use crate::wording::{self, Claim, Count};
 use crate::{Case, Summary};
 use escape::{block, cell_code, code, text};
@@ -72,7 +73,8 @@ fn findings(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> io::Resu
         "| finding | what is wrong | smallest faultload | replay |"
     )?;
     writeln!(out, "| --- | --- | --- | --- |")?;
-    for finding in &summary.findings {
+    let told = wording::findings(summary);
+    for finding in &told.first {
         let smallest = match finding.faultload.is_empty() {
             true => "none".to_owned(),
             false => cell_code(&labels.faultload(&finding.faultload)),
@@ -88,6 +90,9 @@ fn findings(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> io::Resu
             text(&finding.summary),
             replay.unwrap_or_default()
         )?;
+    }
+    for more in wording::more_warnings(&told) {
+        writeln!(out, "\n{more}")?;
     }
     stale(summary, out)
 }
@@ -196,8 +201,10 @@ fn doubts(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> io::Result
     let certificate = &summary.certificate;
     list("Assumptions", &certificate.assumptions, out)?;
     list("Left out when calls are told apart", &summary.masked, out)?;
-    let flags = certificate.flags.iter();
-    let flags: Vec<String> = flags.map(|flag| wording::flag(flag, labels)).collect();
+    let told = wording::flags(certificate);
+    let flags = told.first.iter().map(|flag| wording::flag(flag, labels));
+    let more = (told.rest() > 0).then(|| format!("… and {} more", grouped(told.rest())));
+    let flags: Vec<String> = flags.chain(more).collect();
     list("Doubts", &flags, out)?;
     let disagreed = certificate.audit.as_ref().map(|audit| &*audit.disagreed);
     list(
@@ -220,7 +227,8 @@ fn list(title: &str, sentences: &[String], out: &mut dyn Write) -> io::Result<()
 }
 
 fn failing_cases(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
-    let fails = |case: &&Case| case.verdict.is_failure() || shows_failure(case, summary);
+    let findings = FindingIndex::new(&summary.findings);
+    let fails = |case: &&Case| case.verdict.is_failure() || shows_failure(case, &findings);
     let failing: Vec<&Case> = summary.cases.iter().filter(fails).collect();
     if failing.is_empty() {
         return Ok(());
@@ -245,8 +253,8 @@ fn failing_cases(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> io:
 }
 
 /// Whether a case shows more than warnings.
-fn shows_failure(case: &Case, summary: &Summary) -> bool {
-    let mut shown = case.findings(summary);
+fn shows_failure(case: &Case, findings: &FindingIndex<'_>) -> bool {
+    let mut shown = findings.shown_by(case).into_iter();
     shown.any(|finding| finding.severity == Severity::Fail)
 }
 

@@ -86,7 +86,7 @@ fn trace_nodes(
 
 fn reply_text(reply: Option<Reply>) -> String {
     match reply {
-        Some(reply) if reply.is_ok() => format!("{GOOD}{reply}{GOOD:#}"),
+        Some(reply) if !reply.is_failure() => format!("{GOOD}{reply}{GOOD:#}"),
         Some(reply) => format!("{BAD}{reply}{BAD:#}"),
         None => format!("{BAD}no answer{BAD:#}"),
     }

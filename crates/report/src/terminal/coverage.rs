@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use murphy_model::{Audit, Certificate, Flag};
+use murphy_model::{Audit, Certificate};
 
 use super::heading;
 use super::label::Labels;
-use super::number::{counted, grouped, span};
+use super::number::{counted, grouped, pace, span};
 use super::style::{BAD, CAREFUL, GOOD, QUIET, TITLE};
 use crate::Summary;
 use crate::wording::{self, Claim};
@@ -19,7 +19,7 @@ pub(super) fn write(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> 
     skipped(summary, out)?;
     certificate(&summary.certificate, out)?;
     masked(&summary.masked, out)?;
-    flags(&summary.certificate.flags, labels, out)?;
+    flags(&summary.certificate, labels, out)?;
     match &summary.certificate.audit {
         Some(result) => audit(result, out),
         None => Ok(()),
@@ -128,19 +128,20 @@ fn certificate(certificate: &Certificate, out: &mut dyn Write) -> io::Result<()>
     Ok(())
 }
 
-fn flags(flags: &[Flag], labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
-    if flags.is_empty() {
+fn flags(certificate: &Certificate, labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
+    let told = wording::flags(certificate);
+    if told.first.is_empty() {
         return Ok(());
     }
     heading("Doubts", out)?;
-    for flag in flags.iter().take(MOST_EXAMPLES) {
+    for flag in &told.first {
         writeln!(
             out,
             "  {CAREFUL}!{CAREFUL:#} {}",
             wording::flag(flag, labels)
         )?;
     }
-    more(flags.len(), out)
+    more(told.rest(), out)
 }
 
 fn audit(audit: &Audit, out: &mut dyn Write) -> io::Result<()> {
@@ -166,11 +167,11 @@ fn audit(audit: &Audit, out: &mut dyn Write) -> io::Result<()> {
     for faultload in audit.disagreed.iter().take(MOST_EXAMPLES) {
         writeln!(out, "  {BAD}not so:{BAD:#} {faultload}")?;
     }
-    more(audit.disagreed.len(), out)
+    more(audit.disagreed.len().saturating_sub(MOST_EXAMPLES), out)
 }
 
-fn more(all: usize, out: &mut dyn Write) -> io::Result<()> {
-    match all.saturating_sub(MOST_EXAMPLES) {
+fn more(rest: usize, out: &mut dyn Write) -> io::Result<()> {
+    match rest {
         0 => Ok(()),
         more => writeln!(out, "  {QUIET}… and {} more{QUIET:#}", grouped(more)),
     }
@@ -178,13 +179,8 @@ fn more(all: usize, out: &mut dyn Write) -> io::Result<()> {
 
 /// The line about time, the only one that differs between equal campaigns.
 pub(super) fn took(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    let rate = summary
-        .timing
-        .executions_per_second(summary.certificate.explored);
-    writeln!(
-        out,
-        "{QUIET}Took {}, {} executions a second{QUIET:#}",
-        span(summary.timing.total),
-        grouped(rate.round() as u64)
-    )
+    let took = summary.timing.total;
+    let pace = pace(summary.certificate.explored, took);
+    let pace = pace.map_or(String::new(), |pace| format!(", {pace}"));
+    writeln!(out, "{QUIET}Took {}{pace}{QUIET:#}", span(took))
 }

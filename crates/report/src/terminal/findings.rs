@@ -15,7 +15,7 @@ use super::style::{BAD, CAREFUL, GOOD, QUIET, TITLE};
 use super::{calls, coverage, heading, printed, visible};
 use crate::Summary;
 use crate::shell::quoted;
-use crate::wording::Count;
+use crate::wording::{self, Count};
 
 /// More ways to fail the same calls than this are only counted.
 const MOST_WAYS: usize = 8;
@@ -28,12 +28,16 @@ pub(super) fn write(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> 
         heading("Findings", out)?;
     }
     let mut first_of: HashMap<usize, &Finding> = HashMap::new();
-    for (i, finding) in summary.findings.iter().enumerate() {
+    let told = wording::findings(summary);
+    for (i, finding) in told.first.iter().copied().enumerate() {
         if i > 0 {
             writeln!(out)?;
         }
         let first = *first_of.entry(finding.execution).or_insert(finding);
         write_finding(finding, first, summary, labels, out)?;
+    }
+    for more in wording::more_warnings(&told) {
+        writeln!(out, "\n  {QUIET}{more}{QUIET:#}")?;
     }
     stale(summary, out)?;
     writeln!(out)?;

@@ -42,6 +42,19 @@ pub(super) fn check(
     }
 }
 
+/// The keywords that a body holds, whatever their case. All of the body is
+/// searched, however long it is.
+pub(super) fn keywords_in<'e>(expect: &'e Expectations, body: &[u8]) -> Vec<&'e str> {
+    if expect.keywords.is_empty() {
+        return Vec::new();
+    }
+    let body = String::from_utf8_lossy(body).to_lowercase();
+    let keywords = expect.keywords.iter().map(String::as_str);
+    keywords
+        .filter(|word| body.contains(&word.to_lowercase()))
+        .collect()
+}
+
 /// Whether status, headers and body are as expected.
 fn check_answer(
     expect: &Expectations,
@@ -221,6 +234,15 @@ mod tests {
         for (expect, status, struck, expected) in cases {
             assert_eq!(complaint(expect, status, struck), expected);
         }
+    }
+
+    #[test]
+    fn keywords_are_seen_anywhere_in_a_body_whatever_their_case() {
+        let expect = expecting(|e| e.keywords = vec!["Exception".into(), "panic".into()]);
+        let long = format!("{}\"an EXCEPTION\"", " ".repeat(100_000));
+        assert_eq!(keywords_in(&expect, long.as_bytes()), ["Exception"]);
+        assert!(keywords_in(&expect, b"all is well").is_empty());
+        assert!(keywords_in(&Expectations::default(), b"panic").is_empty());
     }
 
     #[test]

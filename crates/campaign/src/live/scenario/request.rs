@@ -211,6 +211,7 @@ impl Ask {
                     body: &answer.body,
                     took,
                 };
+                note_keywords(expect, label, &seen, said);
                 let word = expect::check(expect, label, "2xx", &seen, around.struck);
                 word.inspect_err(|_| show(label, &answer, said))
             }
@@ -224,6 +225,7 @@ impl Ask {
                     body: told.body.as_bytes(),
                     took: began.elapsed(),
                 };
+                note_keywords(expect, label, &seen, said);
                 let word = expect::check(expect, label, "OK", &seen, around.struck);
                 word.inspect_err(|_| {
                     let text = format!(
@@ -294,6 +296,17 @@ fn written(head: &[u8], headers: &[(String, String)], body: &[u8]) -> Vec<u8> {
     request.extend_from_slice(b"\r\n");
     request.extend_from_slice(body);
     request
+}
+
+/// Writes down which keywords are in an answer.
+fn note_keywords(expect: &Expectations, label: &str, seen: &Seen<'_>, said: &Log) {
+    for word in expect::keywords_in(expect, seen.body) {
+        let text = format!(
+            "{label} answered {} with `{word}` in its body\n",
+            seen.status
+        );
+        said.write(text.as_bytes());
+    }
 }
 
 /// Shows an answer for people.

@@ -372,11 +372,11 @@ pub(crate) struct Report {
 pub(crate) struct Response {
     /// The statuses that the test's own requests may be answered with, by class: "2xx", "4xx".
     pub(crate) status: Option<Words>,
-    /// Words that must not be printed, unless they are without faults too.
+    /// Words that must not be printed, nor be in the answers to declared requests, unless they are without faults too.
     pub(crate) keywords: Option<Words>,
-    /// How long the test may take.
+    /// How long each request of the test may take.
     pub(crate) within: Option<Text>,
-    /// How long it may take, in times of the first run without faults.
+    /// How long it may take, in times of that request in the first run without faults.
     pub(crate) within_times: Option<Count>,
 }
 

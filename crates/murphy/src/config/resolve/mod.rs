@@ -46,13 +46,14 @@ pub(super) fn resolve(file: File, mut raw: Root) -> Result<Config, Vec<Usage>> {
         reset: scenarios::steps(checker, raw.steps.reset),
         teardown: scenarios::steps(checker, raw.steps.teardown),
     };
-    let scenarios = scenarios::scenarios(checker, raw.scenario.0);
+    let mut scenarios = scenarios::scenarios(checker, raw.scenario.0);
     let search = search::search(checker, raw.search);
     let identity = traffic::identity(checker, raw.identity);
     let context = traffic::context(checker, &raw.context);
     let proxy = traffic::proxy(checker, raw.context.carriers, raw.inject);
     let oracles = outputs::oracles(checker, raw.oracles);
     let rules = outputs::rules(checker, raw.response, raw.retries);
+    scenarios::look_for(&rules.response.keywords, &mut scenarios);
     let reports = outputs::reports(checker, raw.report);
     let store = outputs::store(checker, raw.store);
     let harden = harden::rules(checker, raw.harden, &scenarios);

@@ -19,6 +19,16 @@ const OF_REQUEST: &[&str] = &["service", "headers", "json", "body", "expect"];
 const OF_GRPC: &[&str] = &["service", "headers", "json", "expect"];
 const OF_STEPS: &[&str] = &["service"];
 
+/// Lets requests look for these words in the bodies of their answers.
+pub(super) fn look_for(keywords: &[String], scenarios: &mut [ScenarioSpec]) {
+    for scenario in scenarios {
+        if let ScenarioKind::Requests(requests) = &mut scenario.kind {
+            let expectations = requests.iter_mut().map(|request| &mut request.expect);
+            expectations.for_each(|expect| expect.keywords = keywords.to_owned());
+        }
+    }
+}
+
 /// The scenarios that make sense.
 pub(super) fn scenarios(
     checker: &mut Checker<'_>,
