@@ -590,3 +590,51 @@ fn classes_of_bodies_are_split_where_callers_react_differently() {
         assert!(difference, "bodies made no difference");
     }
 }
+
+/// What a complete search leaves open, it must not have called complete: any
+/// faultload over the calls it saw was run, or is skipped for a reason.
+#[test]
+fn a_complete_search_leaves_no_faultload_open() {
+    let modes = || Modes::Same(http());
+    let kinds = [
+        Options::new(modes()),
+        Options::usual(modes()),
+        Options::exhaustive(modes()),
+    ];
+    let mut asked = 0;
+    for seed in 0..systems() / 10 {
+        for options in &kinds {
+            let found = search(seed, DEGRADED, options.clone(), 1);
+            if !found.certificate.is_complete() {
+                continue;
+            }
+            let mut rng = fastrand::Rng::with_seed(seed);
+            for _ in 0..20 {
+                let Some(faultload) = any_faultload(&found.tree, &mut rng) else {
+                    break;
+                };
+                let explained = found
+                    .tree
+                    .explain(&faultload)
+                    .expect("calls that were seen");
+                let open = matches!(explained, Explanation::Open { .. });
+                assert!(!open, "seed {seed}, {options:?}: {faultload} is open");
+                asked += 1;
+            }
+        }
+    }
+    println!("{asked} faultloads of complete searches explained, none open");
+    assert!(asked > 0);
+}
+
+/// Up to three faults at any calls that were seen.
+fn any_faultload(tree: &Tree, rng: &mut fastrand::Rng) -> Option<Faultload> {
+    let points: Vec<Point> = tree.points().into_iter().cloned().collect();
+    let mut faults = BTreeMap::new();
+    for _ in 0..rng.usize(1..=3) {
+        let mode = *rng.choice(&http())?;
+        faults.insert(rng.choice(&points)?.clone(), mode);
+    }
+    let faults = faults.into_iter();
+    Faultload::new(faults.map(|(point, mode)| murphy_model::Fault::at(point, mode))).ok()
+}
