@@ -307,6 +307,7 @@ mod tests {
             organic: None,
             landed: None,
             body_cut: false,
+            idempotency_key: None,
             link: Link::Certain,
         }
     }
