@@ -217,6 +217,7 @@ mod tests {
             organic: None,
             landed: None,
             body_cut: false,
+            idempotency_key: None,
             link,
         };
         let execution = Execution {

@@ -482,6 +482,7 @@ mod tests {
                 query: (*query).to_owned(),
                 body: Bytes::copy_from_slice(body.as_bytes()),
                 body_cut: false,
+                idempotency_key: None,
                 site: None,
                 clues: Vec::new(),
             })

@@ -127,17 +127,21 @@ fn details() -> impl Strategy<Value = Detail> {
         option::of(organic),
         option::of(any::<bool>()),
         any::<bool>(),
+        option::of(any::<[u8; 16]>().prop_map(PayloadHash)),
         link,
     )
         .prop_map(
-            |(arrived, finished, gave_up, organic, landed, body_cut, link)| Detail {
-                arrived,
-                finished,
-                gave_up,
-                organic,
-                landed,
-                body_cut,
-                link,
+            |(arrived, finished, gave_up, organic, landed, body_cut, idempotency_key, link)| {
+                Detail {
+                    arrived,
+                    finished,
+                    gave_up,
+                    organic,
+                    landed,
+                    body_cut,
+                    idempotency_key,
+                    link,
+                }
             },
         )
 }

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use crate::{CallId, Execution, Fault, Faultload, Trace};
+use crate::{CallId, Execution, Fault, Faultload, PayloadHash, Trace};
 
 /// How a callee failed on its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -60,6 +60,9 @@ pub struct Detail {
     /// Whether the body was longer than the limit, so that only its beginning
     /// tells it apart from others.
     pub body_cut: bool,
+    /// The hash of the idempotency key that it carries in a header: attempts
+    /// with the same one are one piece of work to the callee.
+    pub idempotency_key: Option<PayloadHash>,
     /// How its parent was found.
     pub link: Link,
 }

@@ -33,6 +33,14 @@ impl PayloadHash {
         Self::of_parts("", body, masked)
     }
 
+    /// The hash of an idempotency key: enough to tell whether two are the same,
+    /// without keeping what may be a secret.
+    pub fn of_key(key: &[u8]) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        field(&mut hasher, b'k', key);
+        Self::cut(&hasher)
+    }
+
     fn of_parts(query: &str, body: &[u8], masked: &[String]) -> Self {
         let mut hasher = blake3::Hasher::new();
         for parameter in canonical_query(query, masked) {
@@ -42,6 +50,10 @@ impl PayloadHash {
             Some(json) => field(&mut hasher, b'j', canonical_json(json, masked).as_bytes()),
             None => field(&mut hasher, b'b', body),
         }
+        Self::cut(&hasher)
+    }
+
+    fn cut(hasher: &blake3::Hasher) -> Self {
         let mut cut = [0; 16];
         cut.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
         PayloadHash(cut)

@@ -261,7 +261,10 @@ impl MadeOf {
 /// A digest of what is said about injected answers and of what is spared.
 fn inject(project: &Project) -> String {
     let proxy = &project.config.proxy;
-    let all = format!("{:?} {} {:?}", proxy.answers, proxy.marker, proxy.spared);
+    let all = format!(
+        "{:?} {} {:?} {:?}",
+        proxy.answers, proxy.marker, proxy.spared, proxy.idempotency_keys
+    );
     Fingerprint::of([&*all]).as_str().to_owned()
 }
 

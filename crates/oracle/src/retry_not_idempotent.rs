@@ -6,9 +6,9 @@
 //! up; and after the callee ran and failed by itself because a call of its own
 //! did. In that last case the work was surely done if the second attempt is
 //! refused, as what is there already or is gone; otherwise it may have been.
-//! What the scenario repeats itself is its own business then. An idempotency
-//! key in a header cannot be seen here; calls that carry one are to be
-//! declared.
+//! What the scenario repeats itself is its own business then. Attempts that
+//! carry the same idempotency key in a header are one piece of work; where the
+//! key is elsewhere, the calls are to be declared.
 
 use murphy_model::{BugClass, CallId, Interface, Phase, Place, Reply};
 
@@ -40,7 +40,9 @@ fn made_again(case: &Case<'_>, group: &[CallId]) -> Option<(CallId, Work)> {
     if may_be_repeated(case, group[0]) {
         return None;
     }
-    let pairs = group.windows(2);
+    let pairs = group
+        .windows(2)
+        .filter(|pair| !have_same_key(case, pair[0], pair[1]));
     let mut worked = pairs.filter_map(|pair| Some((pair[0], work(case, pair[0], pair[1])?)));
     let first = worked.next()?;
     if !matches!(first.1, Work::Unknown) {
@@ -48,6 +50,12 @@ fn made_again(case: &Case<'_>, group: &[CallId]) -> Option<(CallId, Work)> {
     }
     let certain = worked.find(|(_, work)| !matches!(work, Work::Unknown));
     Some(certain.unwrap_or(first))
+}
+
+/// Whether two attempts say themselves that they are the same.
+fn have_same_key(case: &Case<'_>, id: CallId, next: CallId) -> bool {
+    let key = |id: CallId| case.observed.detail(id)?.idempotency_key;
+    key(id).is_some() && key(id) == key(next)
 }
 
 /// What became of the work of an attempt, as far as the next one tells;
@@ -276,6 +284,29 @@ mod tests {
         ]);
         let said = judged(judge, &Settings::default(), &[once("POST /pay")], &story);
         assert_eq!(said.len(), 1);
+    }
+
+    #[test]
+    fn attempts_with_the_same_key_are_one_piece_of_work() {
+        let keyed = |first: &str, second: &str| {
+            Story::new(vec![
+                call("a GET /"),
+                call("a GET / > b POST /pay")
+                    .struck("after:503")
+                    .keyed(first),
+                call("a GET / > b POST /pay #2").keyed(second),
+            ])
+            .detailed()
+        };
+        let usual = [once("POST /pay")];
+        let said = |story: Story| judged(judge, &Settings::default(), &usual, &story).len();
+        assert_eq!(said(keyed("1f", "1f")), 0);
+        assert_eq!(said(keyed("1f", "2e")), 1, "a new key is new work");
+        assert_eq!(
+            said(retried("POST /pay", "after:503").detailed()),
+            1,
+            "no key"
+        );
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use murphy_model::{
-    Call, CallId, Detail, Execution, Fault, Faultload, GrpcCode, Link, Mode, Observed, Point,
-    Reply, Trace, Verdict,
+    Call, CallId, Detail, Execution, Fault, Faultload, GrpcCode, Link, Mode, Observed, PayloadHash,
+    Point, Reply, Trace, Verdict,
 };
 
 use crate::case::Case;
@@ -21,6 +21,7 @@ pub(crate) struct Told {
     reply: Option<Reply>,
     injected: Option<Fault>,
     gave_up: Option<Duration>,
+    key: Option<PayloadHash>,
 }
 
 /// A call at this point, answered with 200.
@@ -31,6 +32,7 @@ pub(crate) fn call(point: &str) -> Told {
         reply: Some(Reply::Status(200)),
         injected: None,
         gave_up: None,
+        key: None,
     }
 }
 
@@ -78,6 +80,14 @@ impl Told {
         Told {
             gave_up: Some(Duration::from_millis(after)),
             ..self.answers("timeout")
+        }
+    }
+
+    /// Carries this idempotency key; only seen in a detailed story.
+    pub(crate) fn keyed(self, key: &str) -> Self {
+        Told {
+            key: Some(PayloadHash::of_key(key.as_bytes())),
+            ..self
         }
     }
 
@@ -211,6 +221,7 @@ fn detail(call: &Call, told: &Told, tick: u64) -> Detail {
         organic: None,
         landed: call.injected.as_ref().map(|_| true),
         body_cut: false,
+        idempotency_key: told.key,
         link: Link::Certain,
     }
 }

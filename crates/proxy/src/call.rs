@@ -5,7 +5,7 @@
 //! (`Exchange`), how a failure looks is in `outcomes`.
 
 use bytes::Buf;
-use murphy_model::{Interface, Reply};
+use murphy_model::{Interface, PayloadHash, Reply};
 use murphy_registry::{Arrival, Claim, Clue, Decision, Organic, Parent, Unclaimed};
 
 use crate::carriers::{Found, Stamp};
@@ -128,9 +128,17 @@ fn arrival<E: Exchange>(
         query: query.to_owned(),
         body: message(body.bytes, grpc),
         body_cut: body.cut,
+        idempotency_key: idempotency_key(door, exchange.headers()),
         site: exchange.headers().text(CALL_SITE).map(str::to_owned),
         clues,
     }
+}
+
+/// The hash of the first idempotency key that a request carries.
+fn idempotency_key(door: &Door, headers: &dyn Headers) -> Option<PayloadHash> {
+    let mut names = door.settings.idempotency_keys.iter();
+    let key = names.find_map(|name| headers.first(name))?;
+    Some(PayloadHash::of_key(key))
 }
 
 /// What a request asks for, with the concrete path.

@@ -40,4 +40,6 @@ pub use awake::Awake;
 pub use headers::Headers;
 pub use near::{Near, NearStream};
 pub use server::{Listener, Proxy, StartError};
-pub use settings::{CALL_SITE, HEALTH_CHECKS, InjectedAnswer, MARKER, Settings, Sighting, Witness};
+pub use settings::{
+    CALL_SITE, HEALTH_CHECKS, IDEMPOTENCY_KEY, InjectedAnswer, MARKER, Settings, Sighting, Witness,
+};

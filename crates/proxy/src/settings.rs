@@ -15,6 +15,9 @@ pub const MARKER: &str = "murphy-fault";
 /// The header in which a client library names the place in the caller's code.
 pub const CALL_SITE: &str = "murphy-call-site";
 
+/// The header in which clients say that attempts are one piece of work.
+pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
+
 /// Paths of health checks and readiness probes, spared by default.
 pub const HEALTH_CHECKS: [&str; 12] = [
     "/health",
@@ -45,6 +48,8 @@ pub struct Settings {
     pub carriers: Arc<Carriers>,
     /// Paths that are neither recorded nor failed.
     pub spared: Vec<String>,
+    /// Headers (lower case) that hold a call's idempotency key, if it has one.
+    pub idempotency_keys: Vec<String>,
     /// Whether injected answers carry [`MARKER`].
     pub marker: bool,
     /// How many bytes of a request's body are read to tell calls apart.
@@ -91,6 +96,7 @@ impl Default for Settings {
             awake: Duration::ZERO,
             carriers: Arc::default(),
             spared: HEALTH_CHECKS.map(str::to_owned).into(),
+            idempotency_keys: vec![IDEMPOTENCY_KEY.to_owned()],
             marker: true,
             // Larger bodies are rare, and their beginning tells them apart.
             body_limit: 256 * 1024,

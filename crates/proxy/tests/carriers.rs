@@ -244,6 +244,7 @@ impl World {
             query: String::new(),
             body: Bytes::new(),
             body_cut: false,
+            idempotency_key: None,
             site: None,
             clues,
         };

@@ -120,6 +120,7 @@ mod tests {
             query: query.to_owned(),
             body: Bytes::from_static(body.as_bytes()),
             body_cut: false,
+            idempotency_key: None,
             site: None,
             clues: Vec::new(),
         }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use murphy_model::{CallId, Interface, Mode, Organic, Reply};
+use murphy_model::{CallId, Interface, Mode, Organic, PayloadHash, Reply};
 use tokio::time::Instant;
 
 use crate::hex;
@@ -238,6 +238,8 @@ pub struct Arrival {
     pub body: Bytes,
     /// Whether there was more of the body than is in `body`.
     pub body_cut: bool,
+    /// The hash of the idempotency key among its headers.
+    pub idempotency_key: Option<PayloadHash>,
     /// The place in the caller's code, if a client library says so.
     pub site: Option<String>,
     /// What else travels with the execution, to be recognised later.

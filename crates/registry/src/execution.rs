@@ -258,6 +258,7 @@ impl Calls {
                 // A callee that is never reached is how those faults land.
                 landed: injected.map(|_| blocked),
                 body_cut: arrival.body_cut,
+                idempotency_key: arrival.idempotency_key,
                 link,
             },
         });

@@ -554,6 +554,7 @@ mod tests {
             query: String::new(),
             body: bytes::Bytes::new(),
             body_cut: false,
+            idempotency_key: None,
             site: None,
             clues: vec![Clue::Trace(TraceKey(u128::from(number)), Spans::default())],
         }

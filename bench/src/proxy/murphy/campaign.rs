@@ -75,6 +75,7 @@ impl Campaign {
             query: String::new(),
             body,
             body_cut: false,
+            idempotency_key: None,
             site: None,
             clues: vec![Clue::Trace(trace, Spans::default())],
         };

@@ -42,13 +42,14 @@ impl ObservedForm {
     }
 
     pub(super) fn read(self, points: &[Point]) -> Result<Observed, CodecError> {
+        let details = self.details.iter().map(DetailForm::read);
         Ok(Observed {
             execution: Execution {
                 faultload: faultload(&self.faultload, points)?,
                 trace: trace(&self.calls, points)?,
                 verdict: self.verdict.read(points)?,
             },
-            details: self.details.iter().map(DetailForm::read).collect(),
+            details: details.collect::<Result<_, _>>()?,
             quiet: self.quiet,
             took: self.took_ns.span(),
             output: self.output,
@@ -165,6 +166,8 @@ struct DetailForm {
     landed: Option<bool>,
     #[serde(default, skip_serializing_if = "is_false")]
     body_cut: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    idempotency_key: Option<String>,
     #[serde(default, skip_serializing_if = "LinkForm::is_certain")]
     link: LinkForm,
 }
@@ -182,20 +185,23 @@ impl DetailForm {
             organic: detail.organic.map(OrganicForm::new),
             landed: detail.landed,
             body_cut: detail.body_cut,
+            idempotency_key: detail.idempotency_key.map(|key| key.to_string()),
             link: LinkForm::new(detail.link),
         }
     }
 
-    fn read(&self) -> Detail {
-        Detail {
+    fn read(&self) -> Result<Detail, CodecError> {
+        let key = |text: &String| parsed::<PayloadHash>("idempotency key", text);
+        Ok(Detail {
             arrived: self.arrived_ns.span(),
             finished: self.finished_ns.map(Nanos::span),
             gave_up: self.gave_up_ns.map(Nanos::span),
             organic: self.organic.map(OrganicForm::read),
             landed: self.landed,
             body_cut: self.body_cut,
+            idempotency_key: self.idempotency_key.as_ref().map(key).transpose()?,
             link: self.link.read(),
-        }
+        })
     }
 }
 

@@ -106,6 +106,7 @@ pub(crate) fn execution(i: u64, calls: u32) -> Observed {
         organic: (n % 5 == 2).then_some(Organic::Refused),
         landed: (n == 1).then_some(true),
         body_cut: n % 6 == 5,
+        idempotency_key: None,
         link: if n % 2 == 0 {
             Link::Certain
         } else {

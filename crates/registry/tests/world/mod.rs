@@ -97,6 +97,7 @@ pub(crate) fn arrival(claim: Claim, to: &str, clues: Vec<Clue>) -> Arrival {
         query: String::new(),
         body: Bytes::new(),
         body_cut: false,
+        idempotency_key: None,
         site: None,
         clues,
     }

@@ -386,6 +386,8 @@ pub(crate) struct Response {
 pub(crate) struct Retries {
     /// Calls that may be made twice although their method does not say so.
     pub(crate) idempotent: Option<Words>,
+    /// Headers besides `Idempotency-Key` by which a callee knows an attempt again.
+    pub(crate) idempotency_key: Option<Words>,
     /// The most attempts at one place within one request of the test.
     pub(crate) most_attempts: Option<Count>,
 }

@@ -50,7 +50,9 @@ pub(super) fn resolve(file: File, mut raw: Root) -> Result<Config, Vec<Usage>> {
     let search = search::search(checker, raw.search);
     let identity = traffic::identity(checker, raw.identity);
     let context = traffic::context(checker, &raw.context);
-    let proxy = traffic::proxy(checker, raw.context.carriers, raw.inject);
+    let mut proxy = traffic::proxy(checker, raw.context.carriers, raw.inject);
+    let keys = traffic::header_names(checker, raw.retries.idempotency_key.take());
+    proxy.idempotency_keys.extend(keys);
     let oracles = outputs::oracles(checker, raw.oracles);
     let rules = outputs::rules(checker, raw.response, raw.retries);
     scenarios::look_for(&rules.response.keywords, &mut scenarios);

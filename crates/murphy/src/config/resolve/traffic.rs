@@ -2,8 +2,10 @@
 //! are told.
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 use std::sync::Arc;
 
+use http::HeaderName;
 use murphy_proxy::carriers::Carriers;
 use murphy_proxy::{HEALTH_CHECKS, InjectedAnswer, Settings};
 
@@ -42,6 +44,23 @@ fn paths(checker: &mut Checker<'_>, words: Option<Words>) -> Vec<String> {
         }
     }
     texts.into_iter().map(|text| text.value).collect()
+}
+
+/// Names of headers, in lower case.
+pub(super) fn header_names(checker: &mut Checker<'_>, words: Option<Words>) -> Vec<String> {
+    let texts = words.map(At::items).unwrap_or_default();
+    let mut names = Vec::new();
+    for text in texts {
+        match HeaderName::from_str(&text.value) {
+            Ok(name) => names.push(name.as_str().to_owned()),
+            Err(_) => {
+                let message = format!("`{}` is not the name of a header", text.value);
+                let hint = "write for example \"X-Request-Id\"";
+                checker.refuse(&text.span, message, "not a header name", hint);
+            }
+        }
+    }
+    names
 }
 
 /// How executions are told apart.
