@@ -62,6 +62,9 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// Every execution that counts, in the order it was taken in.
     pub cases: Vec<Case>,
+    /// How many of the executions that the search asked for failed: the
+    /// scenario, or an oracle complained whose word fails the build.
+    pub failed: usize,
     /// The execution without faults.
     pub reference: Observed,
     /// How calls were told apart.
@@ -99,12 +102,9 @@ pub struct Case {
     pub faultload: Faultload,
     /// What the scenario made of it.
     pub verdict: Verdict,
-    /// Whether it counts as failed: the scenario failed, or an oracle
-    /// complained whose word fails the build.
-    pub failed: bool,
     /// How long the scenario took.
     pub took: Duration,
-    /// What it printed, where the scenario failed.
+    /// What it printed, where it failed.
     pub output: Option<String>,
 }
 
@@ -622,6 +622,7 @@ impl<'r, W: World> Run<'r, W> {
             mut findings,
             profile,
             cases,
+            failed,
             mut doubts,
         } = judge.verdict();
         note_first_run(&chosen.first_run, &mut certificate);
@@ -650,6 +651,7 @@ impl<'r, W: World> Run<'r, W> {
             certificate,
             findings,
             cases,
+            failed,
             chosen,
             points: self.searcher.points(),
             injected: self.injected,

@@ -119,7 +119,7 @@ pub struct Standing {
     pub skipped: Option<usize>,
     /// Faultloads waiting to be looked at; `None` likewise.
     pub waiting: Option<usize>,
-    /// Executions that failed, counted as [`crate::Case::failed`] is.
+    /// Those of them that failed, counted as in [`crate::Outcome::failed`].
     pub failed: usize,
     /// The bugs they show, warnings aside; more executions may show that
     /// several are one.

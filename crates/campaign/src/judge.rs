@@ -24,7 +24,7 @@ pub(crate) struct Judge {
     /// Not taken in yet.
     waiting: Vec<(Ticket, Arc<Observed>)>,
     cases: Vec<Case>,
-    /// Of them those that failed.
+    /// How many of those that the search asked for failed.
     failed: usize,
     doubts: Doubts,
     /// Whether faults are planned in the knowledge that many may not strike.
@@ -75,12 +75,14 @@ impl Judge {
         });
         turn.sort_by_key(|(number, _)| *number);
         for (number, observed) in turn {
-            self.judge(number, observed);
+            let failed = self.judge(number, observed);
+            self.failed += usize::from(failed);
         }
     }
 
-    /// Judges an execution that is to be number so many.
-    pub(crate) fn judge(&mut self, number: usize, mut observed: Arc<Observed>) {
+    /// Judges an execution that is to be number so many. Tells whether it
+    /// failed: the scenario, or an oracle complained whose word fails the build.
+    pub(crate) fn judge(&mut self, number: usize, mut observed: Arc<Observed>) -> bool {
         if self.only_struck {
             let observed = Arc::make_mut(&mut observed);
             struck_only(&mut observed.execution);
@@ -89,18 +91,16 @@ impl Judge {
         let fails = self.findings.judge(number, observed);
         self.doubts.take(number, observed);
         self.profile.take(observed);
-        let complained = observed.execution.verdict.is_failure();
-        let output = complained.then(|| observed.printed()).flatten();
-        let failed = complained || fails;
-        self.failed += usize::from(failed);
+        let failed = observed.execution.verdict.is_failure();
+        let output = failed.then(|| observed.printed()).flatten();
         self.cases.push(Case {
             number,
             faultload: observed.execution.faultload.clone(),
             verdict: observed.execution.verdict.clone(),
-            failed,
             took: observed.took,
             output,
         });
+        failed || fails
     }
 
     /// The smallest faultloads, at most so many, that passed and aim at one of
@@ -134,6 +134,7 @@ impl Judge {
             findings: self.findings.into_findings(),
             profile: self.profile,
             cases: self.cases,
+            failed: self.failed,
             doubts: self.doubts,
         }
     }
@@ -157,6 +158,8 @@ pub(crate) struct Judgement {
     pub(crate) profile: Profile,
     /// All that was judged.
     pub(crate) cases: Vec<Case>,
+    /// How many of those that the search asked for failed.
+    pub(crate) failed: usize,
     /// What was not certain.
     pub(crate) doubts: Doubts,
 }

@@ -33,7 +33,6 @@ impl Subject {
     /// All that is reported.
     pub fn summary(self, outcome: &Outcome) -> Summary {
         let reasons = Policy::ALL.map(|policy| (policy.name(), policy.reason()));
-        let failed = |case: &&Case| case.failed;
         Summary {
             scenario: self.scenario,
             about: self.about,
@@ -43,7 +42,7 @@ impl Subject {
             certificate: outcome.certificate.clone(),
             reasons: BTreeMap::from(reasons),
             findings: outcome.findings.clone(),
-            failed_executions: outcome.cases.iter().filter(failed).count(),
+            failed_executions: outcome.failed,
             reference: outcome.reference.execution.trace.clone(),
             points: outcome.points.clone(),
             timing: Timing {
@@ -163,7 +162,6 @@ mod tests {
             let case = Case {
                 number: 3,
                 faultload: faultload.parse().unwrap(),
-                failed: verdict.is_failure(),
                 verdict,
                 took: Duration::ZERO,
                 output: None,

@@ -24,8 +24,8 @@ pub struct Summary {
     pub reasons: BTreeMap<&'static str, &'static str>,
     /// The bugs.
     pub findings: Vec<Finding>,
-    /// How many executions failed: the scenario, or an oracle whose word fails
-    /// the build. Progress counts the same.
+    /// How many of the explored executions failed: the scenario, or an oracle
+    /// complained whose word fails the build. Progress counts the same.
     pub failed_executions: usize,
     /// The execution without faults.
     pub reference: Trace,
