@@ -179,12 +179,15 @@ async fn deliver(
         service: &service,
         call,
     };
-    let (answer, reply) = match fault.filter(|mode| mode.fits(world.wire().protocol())) {
+    let fault = fault.filter(|mode| mode.fits(world.wire().protocol()));
+    // An answer to HEAD has no body, and of one that was spoiled nothing is known.
+    let has_body = outgoing.request.method() != "HEAD" && fault.is_none_or(|it| it.keeps_body());
+    let (answer, reply) = match fault {
         None => struck.spare(outgoing.request).await,
         Some(mode) => struck.fail(outgoing.request, mode).await,
     };
-    let body = match (&answer, fault.is_none_or(|mode| mode.keeps_body())) {
-        (Ok(response), true) if reply.is_ok() => Some(world.wire().body(response)),
+    let body = match &answer {
+        Ok(response) if has_body && reply.is_ok() => Some(world.wire().body(response)),
         _ => None,
     };
     world.record().finish(call, reply, body);

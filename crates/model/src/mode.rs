@@ -179,13 +179,10 @@ impl Mode {
         }
     }
 
-    /// Whether the callee's own answer arrives with the body it sent: late,
-    /// slowly, or after the callee was asked twice.
+    /// Whether the callee's own answer arrives as it was sent: late, or after
+    /// the callee was asked twice.
     pub fn keeps_body(&self) -> bool {
-        matches!(
-            self.outcome,
-            Outcome::Delay(_) | Outcome::Slow(_) | Outcome::Duplicate
-        )
+        matches!(self.outcome, Outcome::Delay(_) | Outcome::Duplicate)
     }
 
     /// Whether a call over `protocol` can fail this way.

@@ -167,6 +167,10 @@ fn stuck_equals(cursor: &Cursor<'_>, chain: &Chain<'_>) -> Option<SyntaxError> {
 /// What there is to say about a word, if it is an `=` stuck to its neighbours.
 fn stuck(cursor: &Cursor<'_>, word: Slice<'_>) -> Option<SyntaxError> {
     let (front, back) = word.text.rsplit_once('=')?;
+    // A quoted line break would tear the hint apart.
+    if front.contains(char::is_control) {
+        return None;
+    }
     let mode = back.split(',').next().unwrap_or_default();
     let instead = match (front, mode) {
         ("", _) => format!("= {mode}"),
