@@ -592,15 +592,13 @@ fn classes_of_bodies_are_split_where_callers_react_differently() {
 }
 
 /// What a complete search leaves open, it must not have called complete: any
-/// faultload over the calls it saw was run, or is skipped for a reason.
+/// faultload over the calls it saw was run, or is skipped for a reason. By
+/// status alone that does not hold where callers tell bodies apart: those are
+/// flagged as unexplained.
 #[test]
 fn a_complete_search_leaves_no_faultload_open() {
     let modes = || Modes::Same(http());
-    let kinds = [
-        Options::new(modes()),
-        Options::usual(modes()),
-        Options::exhaustive(modes()),
-    ];
+    let kinds = [Options::usual(modes()), Options::exhaustive(modes())];
     let mut asked = 0;
     for seed in 0..systems() / 10 {
         for options in &kinds {
