@@ -183,8 +183,8 @@ struct Run<'r, W> {
 const MOST_RESTARTS: usize = 8;
 
 /// How many cases with faults at one of several equal calls are repeated, and
-/// how often: where either of two is met with the same chance, one is missed
-/// once in sixteen times by a case and its twin together once in 256.
+/// how often. Where either of two is met with the same chance, the five runs
+/// of one case all miss the same one 1 time in 32.
 const MOST_TWINS: usize = 16;
 const TWIN_REPEATS: usize = 4;
 

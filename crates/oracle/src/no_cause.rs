@@ -7,7 +7,7 @@
 //! one with faults elsewhere, handling them broke something else, or what is
 //! stored is not what it should be; there only failures that nobody chose to
 //! answer count, as an open circuit breaker is a good reason for a 503, and
-//! only where the scenario is content: it has the word otherwise, and
+//! only where the scenario passes: it judges otherwise, and
 //! [`consequence`] tells the class of what it says.
 
 use murphy_model::{BugClass, CallId, GrpcCode, Place, Reply, Trace, Verdict};
