@@ -262,8 +262,8 @@ impl MadeOf {
 fn inject(project: &Project) -> String {
     let proxy = &project.config.proxy;
     let all = format!(
-        "{:?} {} {:?} {:?}",
-        proxy.answers, proxy.marker, proxy.spared, proxy.idempotency_keys
+        "{:?} {} {:?} {:?} {:?}",
+        proxy.answers, proxy.marker, proxy.spared, proxy.idempotency_keys, proxy.idempotency_fields
     );
     Fingerprint::of([&*all]).as_str().to_owned()
 }

@@ -223,27 +223,11 @@ struct IncompleteForm {
 
 impl IncompleteForm {
     fn new(incomplete: &Incomplete) -> Self {
-        let (why, waiting) = match incomplete {
-            Incomplete::Cases { waiting } => ("max-cases", Some(*waiting)),
-            Incomplete::Stopped { waiting } => (STOPPED, Some(*waiting)),
-            Incomplete::Sampling => (SAMPLING, None),
-            Incomplete::Nondeterminism => ("nondeterminism", None),
-            Incomplete::BoundDepthFirst => ("bound-depth-first", None),
-            Incomplete::Audit => ("audit", None),
-            Incomplete::NoSuccess => ("no-success", None),
-            Incomplete::Contradicted => ("contradicted", None),
-            Incomplete::GaveUp => ("gave-up", None),
-            Incomplete::Published => ("published-procedure", None),
-            Incomplete::Orphans => ("orphans", None),
-            Incomplete::Late => ("late", None),
-            Incomplete::Twins => ("twins", None),
-            Incomplete::Guessed => ("guessed", None),
-            Incomplete::Unattributed => ("unattributed", None),
-            Incomplete::Uncalled => ("uncalled", None),
-            Incomplete::FirstRun => ("first-run", None),
-            Incomplete::LeftBehind => ("left-behind", None),
-            Incomplete::Flaky => ("flaky", None),
+        let waiting = match incomplete {
+            Incomplete::Cases { waiting } | Incomplete::Stopped { waiting } => Some(*waiting),
+            _ => None,
         };
+        let why = incomplete.name();
         IncompleteForm { why, waiting }
     }
 }

@@ -195,7 +195,8 @@ impl LiveWorld {
     fn forget_trials(&mut self, solo: bool) {
         self.late_before = self.registry.late();
         if solo {
-            self.registry.take_unattributed();
+            let lost = self.registry.take_unattributed().into_iter();
+            self.options.trials.add_lost(lost.map(|it| it.at));
         }
     }
 

@@ -34,7 +34,7 @@ mod wiring;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use murphy_model::{Execution, Fault, Faultload, Identity, Observed, Verdict};
+use murphy_model::{Execution, Fault, Faultload, Identity, Observed, Point, Verdict};
 use murphy_proxy::Awake;
 use murphy_registry::{
     Control as _, ExecutionId, Plan, Recorded, Registry, Unattributed, WorkerId,
@@ -542,6 +542,10 @@ impl World for LiveWorld {
 
     fn trials(&self) -> Vec<Observed> {
         self.options.trials.comparable(self.options.solo)
+    }
+
+    fn lost_in_trials(&self) -> Vec<Point> {
+        self.options.trials.lost()
     }
 
     fn claims_to_be_cold(&self) -> bool {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use murphy_model::Observed;
+use murphy_model::{Observed, Point};
 
 use super::broken::{More, broken};
 use crate::BrokenWorld;
@@ -45,20 +45,40 @@ pub struct LiveOptions {
 
 /// Runs without faults that came before the references.
 #[derive(Clone, Default)]
-pub struct Trials(Arc<Mutex<Vec<(bool, Observed)>>>);
+pub struct Trials(Arc<Mutex<Tried>>);
+
+#[derive(Default)]
+struct Tried {
+    /// With whether calls without context counted.
+    runs: Vec<(bool, Observed)>,
+    /// Calls that belong to none of them.
+    lost: Vec<Point>,
+}
 
 impl Trials {
     /// Keeps one; `solo` says whether calls without context counted.
     pub(super) fn add(&self, solo: bool, observed: &Observed) {
-        let mut all = self.0.lock().unwrap_or_else(|broken| broken.into_inner());
-        all.push((solo, observed.clone()));
+        self.tried().runs.push((solo, observed.clone()));
+    }
+
+    /// Keeps calls that belong to none of them.
+    pub(super) fn add_lost(&self, lost: impl IntoIterator<Item = Point>) {
+        self.tried().lost.extend(lost);
+    }
+
+    pub(super) fn lost(&self) -> Vec<Point> {
+        self.tried().lost.clone()
+    }
+
+    fn tried(&self) -> MutexGuard<'_, Tried> {
+        self.0.lock().unwrap_or_else(|broken| broken.into_inner())
     }
 
     /// Those that can be compared with runs of this kind: a run in which calls
     /// without context do not count lacks what others show.
     pub(super) fn comparable(&self, solo: bool) -> Vec<Observed> {
-        let all = self.0.lock().unwrap_or_else(|broken| broken.into_inner());
-        let fits = all.iter().filter(|(was_solo, _)| solo || !was_solo);
+        let tried = self.tried();
+        let fits = tried.runs.iter().filter(|(was_solo, _)| solo || !was_solo);
         fits.map(|(_, observed)| observed.clone()).collect()
     }
 }

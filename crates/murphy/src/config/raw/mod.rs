@@ -388,6 +388,8 @@ pub(crate) struct Retries {
     pub(crate) idempotent: Option<Words>,
     /// Headers besides `Idempotency-Key` by which a callee knows an attempt again.
     pub(crate) idempotency_key: Option<Words>,
+    /// Fields of a JSON body, at any depth, that hold such a key.
+    pub(crate) idempotency_field: Option<Words>,
     /// The most attempts at one place within one request of the test.
     pub(crate) most_attempts: Option<Count>,
 }

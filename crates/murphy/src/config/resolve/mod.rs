@@ -19,7 +19,7 @@ use murphy_campaign::live::spec::SystemSpec;
 
 use super::Config;
 use super::file::File;
-use super::raw::{Modes, Root};
+use super::raw::{At, Modes, Root};
 use crate::usage::Usage;
 use checker::Checker;
 
@@ -53,6 +53,9 @@ pub(super) fn resolve(file: File, mut raw: Root) -> Result<Config, Vec<Usage>> {
     let mut proxy = traffic::proxy(checker, raw.context.carriers, raw.inject);
     let keys = traffic::header_names(checker, raw.retries.idempotency_key.take());
     proxy.idempotency_keys.extend(keys);
+    let fields = raw.retries.idempotency_field.take();
+    let fields = fields.map(At::items).unwrap_or_default().into_iter();
+    proxy.idempotency_fields = fields.map(|field| field.value).collect();
     let oracles = outputs::oracles(checker, raw.oracles);
     let rules = outputs::rules(checker, raw.response, raw.retries);
     scenarios::look_for(&rules.response.keywords, &mut scenarios);
