@@ -5,10 +5,10 @@
 //! these; it is a result.
 
 use murphy::replays::ReplayError;
-use murphy_campaign::store::StoreError;
 use murphy_campaign::{BrokenWorld, Failed, Refused, Varies};
 use murphy_model::{Interface, Point};
 use murphy_report::redact;
+use murphy_store::StoreError;
 
 use crate::usage::Usage;
 use crate::{exit, output, runtime};

@@ -22,8 +22,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use murphy_campaign::REFERENCES;
-use murphy_campaign::live::spec::{Function, ServiceSpec, Session, Unused};
 use murphy_search::Reduction;
+use murphy_system::spec::{Function, ServiceSpec, Session, Unused};
 
 pub use error::Error;
 pub use modes::{GRPC_MODES, HTTP_MODES};

@@ -8,14 +8,14 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use murphy_campaign::live::spec::ScenarioSpec;
 use murphy_campaign::since::{Past, Versions};
-use murphy_campaign::store::{
-    CampaignEntry, CampaignHead, CampaignId, CampaignState, Fingerprint, Recorder, Store,
-};
 use murphy_campaign::{Chosen, Memory, Settings as Campaign};
 use murphy_model::{Faultload, Identity};
 use murphy_report::redact;
+use murphy_store::{
+    CampaignEntry, CampaignHead, CampaignId, CampaignState, Fingerprint, Recorder, Store,
+};
+use murphy_system::spec::ScenarioSpec;
 
 use crate::args::RunArgs;
 use crate::asked::Asked;

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use murphy_campaign::baseline::{Baseline, Date};
 use murphy_model::Finding;
 use murphy_report::Known;
 use murphy_report::shell::quoted;
+use murphy_store::baseline::{Baseline, Date};
 
 use crate::project::Project;
 use crate::usage::Usage;

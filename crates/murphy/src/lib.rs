@@ -18,10 +18,10 @@ pub use facade::{
 #[doc(hidden)]
 pub use facade::{mode_names, mode_names_at, mode_rules};
 pub use murphy_campaign as campaign;
-pub use murphy_campaign::live::spec::Session;
 pub use murphy_model as model;
 pub use murphy_report as report;
 pub use murphy_search::Reduction;
+pub use murphy_system::spec::Session;
 pub use replays::{ReplayError, Replayed, Word};
 #[doc(hidden)]
 pub use subject::Subject;

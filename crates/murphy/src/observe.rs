@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use murphy_campaign::live::spec::ScenarioSpec;
 use murphy_campaign::{Chosen, Event, Settings as Campaign, Sink, World};
 use murphy_model::{Flag, Observed};
+use murphy_system::spec::ScenarioSpec;
 
 use crate::error::Error;
 use crate::output;

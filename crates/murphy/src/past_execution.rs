@@ -6,11 +6,11 @@
 
 use std::io::{self, Write};
 
-use murphy_campaign::live::spec::ScenarioSpec;
-use murphy_campaign::store::{CampaignEntry, Store};
 use murphy_campaign::{Retraced, Settings as Campaign, retrace};
 use murphy_model::{Faultload, Observed, Verdict};
 use murphy_report::terminal;
+use murphy_store::{CampaignEntry, Store};
+use murphy_system::spec::ScenarioSpec;
 
 use crate::args::{CampaignArgs, SearchArgs, StrategyArgs};
 use crate::error::Error;

@@ -6,8 +6,8 @@
 
 use humantime::format_duration;
 use murphy_campaign::Settings as Campaign;
-use murphy_campaign::live::spec::ScenarioSpec;
 use murphy_model::{Mode, Outcome};
+use murphy_system::spec::ScenarioSpec;
 
 /// What to say before calls are made to hang; nothing if none are.
 pub(crate) fn note(campaign: &Campaign, scenario: &ScenarioSpec) -> Option<String> {

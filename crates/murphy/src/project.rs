@@ -8,10 +8,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use murphy_campaign::live::spec::{ScenarioKind, ScenarioSpec, ServiceSpec, Source};
-use murphy_campaign::live::{
-    self, Clash, Correlation, HowClashed, LiveOptions, LiveWorld, ServiceState, Wanted,
-};
 use murphy_campaign::{
     BrokenWorld, IdentityChoice, MayLeaveOut, Settings as Campaign, StrategyKind,
 };
@@ -19,6 +15,10 @@ use murphy_model::{Identity, PathTemplates, nearest};
 use murphy_proxy::Witness;
 use murphy_report::redact;
 use murphy_search::{Filter, ModeRules, Modes, Options, Order};
+use murphy_system::spec::{ScenarioKind, ScenarioSpec, ServiceSpec, Source};
+use murphy_system::{
+    self, Clash, Correlation, HowClashed, LiveOptions, LiveWorld, ServiceState, Wanted,
+};
 
 use crate::args::{CampaignArgs, OrderArg, ProjectArgs, SearchArgs, StrategyArg};
 use crate::config::{Config, IdentityRules, Switch};
@@ -86,7 +86,7 @@ impl Project {
             self.config
                 .file
                 .directory()
-                .join(murphy_campaign::baseline::FILE)
+                .join(murphy_store::baseline::FILE)
         };
         given.map_or_else(beside, Path::to_owned)
     }
@@ -286,7 +286,7 @@ impl Project {
     /// Looks at every service, whatever the others do, and at nothing else.
     pub(crate) async fn survey(&self, name: &str) -> Result<Vec<ServiceState>, BrokenWorld> {
         let options = self.live_options(1, name, None);
-        live::survey(&self.config.system, &options).await
+        murphy_system::survey(&self.config.system, &options).await
     }
 
     /// The versions of the services, as far as they can be told; `own` are the

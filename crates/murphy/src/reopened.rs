@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use murphy::replays::{Ground, Held, Replay, ReplayError, ReplayPlan, Replayed, System};
-use murphy_campaign::live::LiveWorld;
 use murphy_campaign::{BrokenWorld, IdentityChoice, World};
 use murphy_model::{Faultload, Identity, Observed};
 use murphy_registry::Recorded;
 use murphy_report::terminal;
+use murphy_system::LiveWorld;
 
 use crate::args::{ProjectArgs, SearchArgs, StrategyArgs, SystemArgs};
 use crate::config;

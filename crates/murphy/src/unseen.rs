@@ -6,10 +6,10 @@
 
 use std::io::{self, Write};
 
-use murphy_campaign::live::LiveWorld;
 use murphy_campaign::{World as _, uncalled};
 use murphy_model::Observed;
 use murphy_registry::Unattributed;
+use murphy_system::LiveWorld;
 use serde_json::{Value, json};
 
 /// What the runs without faults show nothing of.

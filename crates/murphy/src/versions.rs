@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use murphy_campaign::live::spec::{
+use murphy_system::spec::{
     CommandSpec, ManagedSpec, ScenarioKind, ScenarioSpec, ServiceSpec, Source, StepSpec, SystemSpec,
 };
 
@@ -184,7 +184,7 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use murphy_campaign::live::spec::Health;
+    use murphy_system::spec::Health;
     use std::collections::BTreeMap;
     use std::time::Duration;
 

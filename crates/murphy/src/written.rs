@@ -5,6 +5,7 @@
 //! would count as a changed test, and `--resume` and `--since-last` would find
 //! nothing to go by.
 
+use murphy_campaign::directory;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,8 +35,8 @@ fn note(state: &Path, files: &BTreeSet<PathBuf>) {
     let text: String = lines.map(|line| format!("{line}\n")).collect();
     // Renamed, so that nobody reads half of it.
     let new = state.join(format!("{FILE}.{}.new", std::process::id()));
-    let done = murphy_campaign::make_directory(state)
-        .and_then(|()| murphy_campaign::write_private(&new, text.as_bytes()))
+    let done = directory::make(state)
+        .and_then(|()| directory::write_private(&new, text.as_bytes()))
         .and_then(|()| fs::rename(&new, state.join(FILE)));
     if done.is_err() {
         let _ = fs::remove_file(&new);

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode};
 
 use libtest_mimic::{Arguments, Trial};
-use murphy_campaign::store::{CampaignState, Store};
+use murphy_store::{CampaignState, Store};
 use serde_json::Value;
 use support::{Done, Project, processes_in, runs, signal, wait_until};
 

@@ -1,9 +1,9 @@
 //! `murphy baseline write`: take what the last campaigns found as known.
 
-use murphy_campaign::baseline::{Date, ToKnow};
-use murphy_campaign::codec::KeptFinding;
-use murphy_campaign::store::Store;
 use murphy_model::Faultload;
+use murphy_store::Store;
+use murphy_store::baseline::{Date, ToKnow};
+use murphy_store::codec::KeptFinding;
 
 use crate::args::BaselineArgs;
 use crate::context::Context;
@@ -72,7 +72,7 @@ fn none_ended(project: &Project) -> Usage {
 fn date(text: &str) -> Result<Date, Usage> {
     let date: Date = text
         .parse()
-        .map_err(|error: murphy_campaign::baseline::NotADate| {
+        .map_err(|error: murphy_store::baseline::NotADate| {
             Usage::new(error.to_string())
                 .at("--expires", text, text, "a day is expected")
                 .hint("write for example `--expires 2027-01-31`")

@@ -4,9 +4,9 @@
 use std::io::{self, Write};
 
 use murphy_campaign::Settings as Campaign;
-use murphy_campaign::live::spec::ScenarioSpec;
 use murphy_model::Point;
 use murphy_report::terminal;
+use murphy_system::spec::ScenarioSpec;
 use serde_json::json;
 
 use super::explain;

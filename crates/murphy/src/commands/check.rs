@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use anstyle::Style;
 use humantime::format_duration;
-use murphy_campaign::live::spec::{
-    CommandSpec, RequestCall, RequestSpec, ScenarioKind, ScenarioSpec, ServiceSpec, Source,
-    StepSpec, Unused,
-};
 use murphy_model::Pattern;
 use murphy_proxy::HEALTH_CHECKS;
 use murphy_report::redact;
 use murphy_search::{Reduction, Replies};
+use murphy_system::spec::{
+    CommandSpec, RequestCall, RequestSpec, ScenarioKind, ScenarioSpec, ServiceSpec, Source,
+    StepSpec, Unused,
+};
 
 use crate::args::CheckArgs;
 use crate::config::{Config, IdentityRules, Level, Switch, mode_names};

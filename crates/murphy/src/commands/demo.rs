@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use murphy::replays::System;
-use murphy_campaign::{Memory, Ndjson, Sink};
+use murphy_campaign::{Memory, Sink};
+use murphy_store::Ndjson;
 
 use crate::args::DemoArgs;
 use crate::context::Context;

@@ -16,10 +16,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use murphy_campaign::live::spec::ScenarioSpec;
-use murphy_campaign::live::{Correlation, LiveWorld};
 use murphy_campaign::{BrokenWorld, Event, Failed, Refused, Sink};
 use murphy_model::{Flag, Link, Observed, Verdict};
+use murphy_system::spec::ScenarioSpec;
+use murphy_system::{Correlation, LiveWorld};
 
 use self::sightings::Sightings;
 use self::table::Table;

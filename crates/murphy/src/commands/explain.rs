@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use murphy_campaign::live::spec::ScenarioSpec;
 use murphy_campaign::{Memory, Searcher};
 use murphy_model::{Faultload, Frame, Point, Target, Verdict, nearest};
 use murphy_report::{Explained, Fate, Meaning, json, terminal};
 use murphy_search::{Explanation, NeverSeen};
+use murphy_system::spec::ScenarioSpec;
 
 use crate::args::{ExplainArgs, Format};
 use crate::context::Context;

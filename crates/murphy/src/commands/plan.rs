@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use murphy_campaign::Settings as Campaign;
-use murphy_campaign::live::spec::ScenarioSpec;
 use murphy_model::{Mode, Outcome, Point};
 use murphy_report::number::counted;
+use murphy_system::spec::ScenarioSpec;
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;
 use serde_json::json;

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use murphy::replays::System;
-use murphy_campaign::live::spec::ScenarioSpec;
 use murphy_campaign::since::{self, Past, Versions};
-use murphy_campaign::{Memory, Ndjson, Outcome, Settings as Campaign, Sink, World};
+use murphy_campaign::{Memory, Outcome, Settings as Campaign, Sink, World};
 use murphy_model::{Incomplete, Observed};
 use murphy_report::redact;
 use murphy_report::shell::quoted;
+use murphy_store::Ndjson;
+use murphy_system::spec::ScenarioSpec;
 
 use crate::args::{Format, RunArgs};
 use crate::context::Context;
@@ -293,12 +294,12 @@ fn explain_ending(command: &[String]) -> String {
 
 /// What a scenario does, in one line.
 fn about(scenario: &ScenarioSpec) -> String {
-    use murphy_campaign::live::spec::{RequestCall, ScenarioKind};
+    use murphy_system::spec::{RequestCall, ScenarioKind};
     match &scenario.kind {
         // It is printed; what it was typed with may be secret.
         ScenarioKind::Command(command) => redact::spoken(&command.command),
         ScenarioKind::Requests(requests) => {
-            let text = |request: &murphy_campaign::live::spec::RequestSpec| match &request.call {
+            let text = |request: &murphy_system::spec::RequestSpec| match &request.call {
                 RequestCall::Http { method, target, .. } => {
                     format!("{method} {target} at {}", request.service)
                 }

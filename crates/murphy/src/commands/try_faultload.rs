@@ -7,7 +7,6 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use murphy_campaign::live::spec::ScenarioSpec;
 use murphy_campaign::{Event, Settings as Campaign, Sink, World, redacted};
 use murphy_model::{
     Attempts, Fault, Faultload, Observed, Pattern, Point, Severity, Target, Verdict,
@@ -15,6 +14,7 @@ use murphy_model::{
 use murphy_oracle::{Oracle, Reference, judge};
 use murphy_report::number::counted;
 use murphy_report::terminal;
+use murphy_system::spec::ScenarioSpec;
 
 use super::explain;
 use crate::args::{SearchArgs, TryArgs};

@@ -20,9 +20,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use murphy_campaign::live::spec::{CommandSpec, ScenarioKind, ScenarioSpec, SystemSpec};
 use murphy_model::Mode;
 use murphy_search::{Filter, Reduction, Replies};
+use murphy_system::spec::{CommandSpec, ScenarioKind, ScenarioSpec, SystemSpec};
 
 pub(crate) use file::{File, NAME, nearest};
 pub(crate) use modes::ModeRules;

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use murphy_campaign::REFERENCES;
-use murphy_campaign::live::spec::{Health, RequestCall, ServiceSpec, Source, StepSpec, Unused};
 use murphy_model::Point;
 use murphy_search::Modes;
+use murphy_system::spec::{Health, RequestCall, ServiceSpec, Source, StepSpec, Unused};
 use serde_json::{Value, json};
 use toml::de::{DeTable, DeValue};
 

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use murphy_campaign::live::spec::{ScenarioKind, ScenarioSpec, SystemSpec};
-use murphy_campaign::live::{Correlation, LiveOptions, LiveWorld, Wanted};
-use murphy_campaign::store::{CampaignHead, Fingerprint, Recorder, Store};
 use murphy_campaign::{Event, Memory, Outcome, Refused, Settings, Sink, Stopping, World};
 use murphy_model::Identity;
+use murphy_store::{CampaignHead, Fingerprint, Recorder, Store};
+use murphy_system::spec::{ScenarioKind, ScenarioSpec, SystemSpec};
+use murphy_system::{Correlation, LiveOptions, LiveWorld, Wanted};
 
 use super::modes::mode_names_at;
 use super::state::State;

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use murphy_campaign::live::spec::{Health, Source};
-use murphy_campaign::live::{LiveWorld, ServiceState};
+use murphy_system::spec::{Health, Source};
+use murphy_system::{LiveWorld, ServiceState};
 
 use crate::error::Error;
 use crate::project::Project;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use murphy_campaign::codec::KeptFinding;
-use murphy_campaign::store::{CampaignEntry, Store};
+use murphy_store::codec::KeptFinding;
+use murphy_store::{CampaignEntry, Store};
 
 use super::found::{Found, Kept};
 use crate::config::{Config, TYPED};

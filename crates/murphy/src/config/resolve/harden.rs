@@ -1,6 +1,6 @@
 //! `[harden]`: which scenarios must not fail.
 
-use murphy_campaign::live::spec::ScenarioSpec;
+use murphy_system::spec::ScenarioSpec;
 
 use super::checker::Checker;
 use crate::config::raw::{At, Harden, Text};

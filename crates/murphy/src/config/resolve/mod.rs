@@ -15,7 +15,7 @@ mod traffic;
 
 use std::collections::BTreeMap;
 
-use murphy_campaign::live::spec::SystemSpec;
+use murphy_system::spec::SystemSpec;
 
 use super::Config;
 use super::file::File;

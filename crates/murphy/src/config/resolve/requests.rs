@@ -2,8 +2,8 @@
 
 use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue};
-use murphy_campaign::live::spec::{Expectations, RequestCall, RequestSpec};
 use murphy_model::{GrpcCode, Protocol, nearest};
+use murphy_system::spec::{Expectations, RequestCall, RequestSpec};
 use serde_json::Value;
 
 use super::checker::Checker;

@@ -3,7 +3,7 @@
 //! Owns which keys go together. A request's own parts are `requests`'
 //! business.
 
-use murphy_campaign::live::spec::{CommandSpec, ScenarioKind, ScenarioSpec, StepSpec};
+use murphy_system::spec::{CommandSpec, ScenarioKind, ScenarioSpec, StepSpec};
 
 use super::checker::{Checker, Filler};
 use super::requests;

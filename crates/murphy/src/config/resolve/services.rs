@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
 
-use murphy_campaign::live::spec::{Health, ManagedSpec, ServiceSpec, Source, Unused};
-use murphy_campaign::live::{CONTROL_VARIABLE, STOP_WITHIN, url_variable};
+use murphy_system::spec::{Health, ManagedSpec, ServiceSpec, Source, Unused};
+use murphy_system::{CONTROL_VARIABLE, STOP_WITHIN, url_variable};
 
 use super::checker::{Checker, Filler};
 use crate::config::Span;
