@@ -90,8 +90,6 @@ pub enum Incomplete {
     Contradicted,
     /// The proof that nothing is left was given up for its size.
     GaveUp,
-    /// The procedure is a published one that can end too early.
-    Published,
     /// Nobody is known to have made some calls, so they were not made to fail.
     Orphans,
     /// Calls arrived when their execution was over, so it is not known what

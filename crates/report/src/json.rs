@@ -137,7 +137,6 @@ fn incomplete_name(incomplete: &Incomplete) -> &'static str {
         Incomplete::NoSuccess => "no-success",
         Incomplete::Contradicted => "contradicted",
         Incomplete::GaveUp => "gave-up",
-        Incomplete::Published => "published-procedure",
         Incomplete::Orphans => "orphans",
         Incomplete::Late => "late",
         Incomplete::Twins => "twins",

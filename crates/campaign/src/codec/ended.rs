@@ -233,7 +233,6 @@ impl IncompleteForm {
             Incomplete::NoSuccess => ("no-success", None),
             Incomplete::Contradicted => ("contradicted", None),
             Incomplete::GaveUp => ("gave-up", None),
-            Incomplete::Published => ("published-procedure", None),
             Incomplete::Orphans => ("orphans", None),
             Incomplete::Late => ("late", None),
             Incomplete::Twins => ("twins", None),
