@@ -707,7 +707,7 @@ fn workers(world: &impl World, settings: &Settings) -> u32 {
         StrategyKind::Tree | StrategyKind::Random => world.ahead(),
         // Each execution decides which is the next: one that was begun before
         // may turn out needless.
-        StrategyKind::Lineage(_) => 0,
+        StrategyKind::Lineage => 0,
     };
     jobs + ahead
 }

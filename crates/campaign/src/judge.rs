@@ -47,7 +47,7 @@ impl Judge {
             cases: Vec::new(),
             failed: 0,
             doubts: Doubts::default(),
-            only_struck: matches!(settings.strategy, StrategyKind::Lineage(_)),
+            only_struck: settings.strategy == StrategyKind::Lineage,
         }
     }
 

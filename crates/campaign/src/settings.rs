@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use murphy_model::Identity;
-use murphy_search::{Options, Probe};
+use murphy_search::Options;
 
 /// How many times a scenario is run without faults first: the fewest that can
 /// tell what varies from what varied once.
@@ -47,7 +47,7 @@ pub enum StrategyKind {
     /// A seeded sample.
     Random,
     /// Every minimal failing combination.
-    Lineage(Probe),
+    Lineage,
 }
 
 impl StrategyKind {
@@ -56,7 +56,7 @@ impl StrategyKind {
         match self {
             StrategyKind::Tree => "tree",
             StrategyKind::Random => "random",
-            StrategyKind::Lineage(_) => "lineage",
+            StrategyKind::Lineage => "lineage",
         }
     }
 }

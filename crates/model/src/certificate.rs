@@ -90,8 +90,6 @@ pub enum Incomplete {
     Contradicted,
     /// The proof that nothing is left was given up for its size.
     GaveUp,
-    /// The procedure is a published one that can end too early.
-    Published,
     /// Nobody is known to have made some calls, so they were not made to fail.
     Orphans,
     /// Calls arrived when their execution was over, so it is not known what
@@ -131,7 +129,6 @@ impl Incomplete {
             Incomplete::NoSuccess => "no-success",
             Incomplete::Contradicted => "contradicted",
             Incomplete::GaveUp => "gave-up",
-            Incomplete::Published => "published-procedure",
             Incomplete::Orphans => "orphans",
             Incomplete::Late => "late",
             Incomplete::Twins => "twins",

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use murphy_campaign::StrategyKind;
-use murphy_search::{Probe, Replies};
+use murphy_search::Replies;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use harden::HardenArgs;
@@ -160,8 +160,10 @@ pub(crate) struct ExplainArgs {
     #[command(flatten)]
     pub(crate) search: SearchArgs,
 
-    #[command(flatten)]
-    pub(crate) strategy: StrategyArgs,
+    /// How faultloads are chosen: `tree` covers every distinct behaviour, `lineage` finds every
+    /// minimal failing combination (for replicas and fallbacks), `random` samples.
+    #[arg(long, value_enum, help_heading = SEARCH)]
+    pub(crate) strategy: Option<StrategyArg>,
 }
 
 /// What is set about an example system needs one.
@@ -304,41 +306,13 @@ impl SearchArgs {
     }
 }
 
-/// Who decides what to try next.
-#[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub(crate) struct StrategyArgs {
+/// What every campaign takes.
+#[derive(Args, Debug, Default)]
+pub(crate) struct CampaignArgs {
     /// How faultloads are chosen: `tree` covers every distinct behaviour, `lineage` finds every
     /// minimal failing combination (for replicas and fallbacks), `random` samples.
     #[arg(long, value_enum, help_heading = SEARCH)]
     pub(crate) strategy: Option<StrategyArg>,
-
-    /// What lineage tries next: `steered` rules out the most (the default, complete); `fastfi` and
-    /// `ldfi` do as was published, to compare.
-    #[arg(long, value_enum, hide_possible_values = true, help_heading = SEARCH)]
-    pub(crate) probe: Option<ProbeArg>,
-}
-
-impl StrategyArgs {
-    /// The strategy that was asked for; a probe is lineage's.
-    pub(crate) fn named(self) -> Option<StrategyArg> {
-        self.strategy.or(self.probe.map(|_| StrategyArg::Lineage))
-    }
-
-    /// These, or the others if they say nothing.
-    pub(crate) fn or(self, other: Self) -> Self {
-        match self.named() {
-            Some(_) => self,
-            None => other,
-        }
-    }
-}
-
-/// What every campaign takes.
-#[derive(Args, Debug, Default)]
-pub(crate) struct CampaignArgs {
-    #[command(flatten)]
-    pub(crate) strategy: StrategyArgs,
 
     /// Run N of the skipped faultloads after all and compare with what was predicted [default: 10
     /// with mode equivalence, otherwise none].
@@ -362,31 +336,12 @@ pub(crate) enum StrategyArg {
 }
 
 impl StrategyArg {
-    /// The strategy it stands for, with the probe of lineage.
-    pub(crate) fn kind(self, probe: Option<ProbeArg>) -> StrategyKind {
+    /// The strategy it stands for.
+    pub(crate) fn kind(self) -> StrategyKind {
         match self {
             StrategyArg::Tree => StrategyKind::Tree,
-            StrategyArg::Lineage => StrategyKind::Lineage(probe.unwrap_or_default().probe()),
+            StrategyArg::Lineage => StrategyKind::Lineage,
             StrategyArg::Random => StrategyKind::Random,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-pub(crate) enum ProbeArg {
-    #[default]
-    Steered,
-    #[value(name = "fastfi")]
-    FastFi,
-    Ldfi,
-}
-
-impl ProbeArg {
-    fn probe(self) -> Probe {
-        match self {
-            ProbeArg::Steered => Probe::Steered,
-            ProbeArg::FastFi => Probe::FastFi,
-            ProbeArg::Ldfi => Probe::Ldfi,
         }
     }
 }

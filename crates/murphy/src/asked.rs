@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::args::{RunArgs, SearchArgs, StrategyArgs};
+use crate::args::{RunArgs, SearchArgs, StrategyArg};
 
 /// What was typed about a campaign.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -15,7 +15,7 @@ pub(crate) struct Asked {
     /// The test; empty if it is a scenario of murphy.toml.
     pub(crate) test: Vec<String>,
     pub(crate) search: SearchArgs,
-    pub(crate) strategy: StrategyArgs,
+    pub(crate) strategy: Option<StrategyArg>,
 }
 
 impl Asked {

@@ -12,7 +12,7 @@ use murphy_report::terminal;
 use murphy_store::{CampaignEntry, Store};
 use murphy_system::spec::ScenarioSpec;
 
-use crate::args::{CampaignArgs, SearchArgs, StrategyArgs};
+use crate::args::{CampaignArgs, SearchArgs, StrategyArg};
 use crate::error::Error;
 use crate::kept;
 use crate::project::Project;
@@ -115,10 +115,10 @@ pub(crate) fn last_search(
     project: &Project,
     scenario: &ScenarioSpec,
     search: &SearchArgs,
-    strategy: StrategyArgs,
+    strategy: Option<StrategyArg>,
 ) -> Result<(Campaign, Retraced), Error> {
     let (store, last) = last_campaign(project, scenario)?;
-    search_of(&store, &last, project, scenario, search, Some(strategy))
+    search_of(&store, &last, project, scenario, search, strategy)
 }
 
 fn last_campaign(
@@ -141,15 +141,9 @@ fn search_of(
     project: &Project,
     scenario: &ScenarioSpec,
     search: &SearchArgs,
-    strategy: Option<StrategyArgs>,
+    strategy: Option<StrategyArg>,
 ) -> Result<(Campaign, Retraced), Error> {
-    let campaign = as_it_was_run(
-        project,
-        scenario,
-        search,
-        strategy.unwrap_or_default(),
-        last,
-    )?;
+    let campaign = as_it_was_run(project, scenario, search, strategy, last)?;
     let executions = store.executions(&last.campaign)?;
     let kept = executions.len();
     let retraced = retrace(&campaign, executions);
@@ -167,7 +161,7 @@ fn as_it_was_run(
     project: &Project,
     scenario: &ScenarioSpec,
     search: &SearchArgs,
-    strategy: StrategyArgs,
+    strategy: Option<StrategyArg>,
     last: &CampaignEntry,
 ) -> Result<Campaign, Error> {
     let asked = kept::asked(&last.settings);

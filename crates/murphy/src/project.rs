@@ -106,9 +106,8 @@ impl Project {
         let modes = self.modes(&words);
         let jobs = self.jobs(search);
         descriptors::check(jobs, self.config.system.services.len(), false)?;
-        let asked = args.map(|args| args.strategy).unwrap_or_default();
-        let strategy = asked.named().or(rules.strategy);
-        let strategy = strategy.unwrap_or(StrategyArg::Tree).kind(asked.probe);
+        let asked = args.and_then(|args| args.strategy).or(rules.strategy);
+        let strategy = asked.unwrap_or(StrategyArg::Tree).kind();
         let mut campaign = Campaign {
             scenario: scenario.name.clone(),
             strategy,

@@ -14,7 +14,7 @@ use murphy_registry::Recorded;
 use murphy_report::terminal;
 use murphy_system::LiveWorld;
 
-use crate::args::{ProjectArgs, SearchArgs, StrategyArgs, SystemArgs};
+use crate::args::{ProjectArgs, SearchArgs, SystemArgs};
 use crate::config;
 use crate::context::Context;
 use crate::error::Error;
@@ -155,8 +155,7 @@ fn demo_settings(
         modes: Some(modes).filter(|modes| !modes.is_empty()),
         ..SearchArgs::default()
     };
-    let strategy = StrategyArgs::default();
-    Ok(Settings::of_system(command, app, given, &search, strategy)?)
+    Ok(Settings::of_system(command, app, given, &search, None)?)
 }
 
 async fn open_demo(settings: Settings) -> Result<Opened, Error> {

@@ -147,9 +147,6 @@ fn why_not(incomplete: &Incomplete) -> String {
         Incomplete::GaveUp => {
             "proving that nothing is left took too long; bound the search with --max-faults".to_owned()
         }
-        Incomplete::Published => {
-            "the published procedure ends too early in general; use --probe steered".to_owned()
-        }
         Incomplete::Orphans => {
             "nobody is known to have made some calls, so they were not made to fail; `murphy doctor` tells where context is lost, and `spare` leaves out calls that are none of the test's".to_owned()
         }

@@ -20,7 +20,7 @@ mod tree;
 
 pub use audit::{Sample, audit};
 pub use explain::Explanation;
-pub use lineage::{Lineage, Probe};
+pub use lineage::Lineage;
 pub use meant::NeverSeen;
 pub use options::{Filter, ModeRules, Modes, Options, Order, Reduction, Replies};
 pub use policy::Policy;

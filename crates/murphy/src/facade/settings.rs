@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use murphy_campaign::{IdentityChoice, MayLeaveOut, Settings, StrategyKind};
 use murphy_model::{Identity, Mode, Pattern};
-use murphy_search::{Filter, Modes, Options, Probe, Reduction};
+use murphy_search::{Filter, Modes, Options, Reduction};
 
 use super::{Campaign, Error, Strategy, modes};
 
@@ -39,7 +39,7 @@ impl Campaign {
             scenario: self.name.clone(),
             strategy: match self.strategy {
                 Strategy::Tree => StrategyKind::Tree,
-                Strategy::Lineage => StrategyKind::Lineage(Probe::default()),
+                Strategy::Lineage => StrategyKind::Lineage,
                 Strategy::Random => StrategyKind::Random,
             },
             modes: modes::mode_names(&rules),

@@ -3,7 +3,7 @@
 //! Owns the one check that every campaign passes, on an example system or on a
 //! user's own: a flag that is accepted is obeyed.
 
-use crate::args::{CampaignArgs, SearchArgs, StrategyArg, StrategyArgs, SystemArgs};
+use crate::args::{CampaignArgs, SearchArgs, StrategyArg, SystemArgs};
 use crate::usage::Usage;
 
 /// Checks all that was typed about a campaign; `in_file` is the strategy that
@@ -35,23 +35,16 @@ pub(crate) fn check_campaign(
 
 /// Checks what decides what is tried next.
 pub(super) fn check_strategy(
-    args: StrategyArgs,
+    typed: Option<StrategyArg>,
     search: &SearchArgs,
     in_file: Option<StrategyArg>,
 ) -> Result<(), Usage> {
-    let chosen = Chosen::of(args, in_file);
+    let chosen = Chosen::of(typed, in_file);
     match chosen.strategy {
-        StrategyArg::Random => check_random(chosen, search)?,
-        StrategyArg::Lineage => check_lineage(chosen, search)?,
-        StrategyArg::Tree => {}
+        StrategyArg::Random => check_random(chosen, search),
+        StrategyArg::Lineage => check_lineage(chosen, search),
+        StrategyArg::Tree => Ok(()),
     }
-    if args.probe.is_some() && args.strategy.is_some_and(|of| of != StrategyArg::Lineage) {
-        return Err(Usage::new(
-            "`--probe` says what lineage tries next, and another strategy was asked for",
-        )
-        .hint("use `--strategy lineage`, or leave out `--probe`"));
-    }
-    Ok(())
 }
 
 fn check_random(chosen: Chosen, search: &SearchArgs) -> Result<(), Usage> {
@@ -111,8 +104,7 @@ struct Chosen {
 }
 
 impl Chosen {
-    fn of(args: StrategyArgs, in_file: Option<StrategyArg>) -> Self {
-        let typed = args.named();
+    fn of(typed: Option<StrategyArg>, in_file: Option<StrategyArg>) -> Self {
         Chosen {
             strategy: typed.or(in_file).unwrap_or(StrategyArg::Tree),
             is_typed: typed.is_some() || in_file.is_none(),

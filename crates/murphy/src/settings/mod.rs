@@ -23,7 +23,7 @@ use murphy_search::{Filter, Modes, Options, Order, Reduction, Replies};
 
 use crate::args::{
     CampaignArgs, DEFAULT_MODES, DemoArgs, ExplainArgs, OrderArg, RepliesArg, SearchArgs,
-    StrategyArg, StrategyArgs, SystemArgs,
+    StrategyArg, SystemArgs,
 };
 use crate::descriptors;
 use crate::usage::Usage;
@@ -82,7 +82,7 @@ impl Settings {
         name: &str,
         given: &SystemArgs,
         args: &SearchArgs,
-        strategy: StrategyArgs,
+        strategy: Option<StrategyArg>,
     ) -> Result<Self, Usage> {
         contradictions::check(args)?;
         contradictions::check_system(given, args)?;
@@ -94,8 +94,7 @@ impl Settings {
         let system = (app.build)(&switches);
         let identity = app::identity(system.identity.clone(), &given.identity)?;
         let faults = modes::fault_set(args.modes.as_deref().unwrap_or(DEFAULT_MODES), &system)?;
-        let kind = strategy.named().unwrap_or(StrategyArg::Tree);
-        let strategy_kind = kind.kind(strategy.probe);
+        let strategy_kind = strategy.unwrap_or(StrategyArg::Tree).kind();
         let options = options(args, strategy_kind, &faults, &system)?;
         let seed = args.seed.unwrap_or(0);
         let jobs = args.jobs.unwrap_or(1);

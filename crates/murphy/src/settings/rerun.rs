@@ -7,7 +7,7 @@ use murphy_report::shell::quoted;
 
 use clap::ValueEnum;
 
-use crate::args::{DEFAULT_MODES, OrderArg, SearchArgs, StrategyArgs, SystemArgs};
+use crate::args::{DEFAULT_MODES, OrderArg, SearchArgs, StrategyArg, SystemArgs};
 
 /// `murphy explain` for this app and these arguments, without the faultload.
 pub(super) fn explain_command(app: &str, system: &SystemArgs, args: &SearchArgs) -> String {
@@ -66,12 +66,7 @@ fn search_arguments(args: &SearchArgs) -> Vec<String> {
 }
 
 /// What says who decides, to be put behind the rest of a command.
-pub(super) fn strategy(args: StrategyArgs) -> String {
-    let named = args.strategy.and_then(|it| it.to_possible_value());
-    let probe = args.probe.and_then(|it| it.to_possible_value());
-    let words = [("--strategy", named), ("--probe", probe)];
-    let word = |(name, value): (&str, Option<clap::builder::PossibleValue>)| {
-        value.map(|value| format!(" {name} {}", value.get_name()))
-    };
-    words.into_iter().filter_map(word).collect()
+pub(super) fn strategy(asked: Option<StrategyArg>) -> String {
+    let value = asked.and_then(|it| it.to_possible_value());
+    value.map_or_else(String::new, |it| format!(" --strategy {}", it.get_name()))
 }
