@@ -321,11 +321,6 @@ async fn executions_of_different_workers_do_not_meet() {
     assert_eq!(world.registry().live(), 0);
 }
 
-async fn correlated(system: SystemSpec, scenario: ScenarioSpec, options: LiveOptions) -> LiveWorld {
-    let started = LiveWorld::start_correlated(system, scenario, options, Wanted::default());
-    started.await.unwrap().0
-}
-
 /// Services that run already, at a shop that asks the cart by a fixed address.
 fn running_shop(connects_at: usize) -> SystemSpec {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -446,64 +441,6 @@ async fn a_test_that_gets_in_its_own_way_is_run_one_at_a_time() {
             HowClashed::OtherCalls(point) => panic!("{point}"),
         });
         assert_eq!(why.as_deref(), clash, "{script}");
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_execution_begins_while_the_last_is_waited_for_and_nothing_changes() {
-    // So many more may be handed over.
-    for (workers, more) in [(1, 1), (2, 1), (3, 2)] {
-        ahead_of_time(workers, more).await;
-    }
-}
-
-async fn ahead_of_time(workers: u32, more: u32) {
-    let folder = Folder::new();
-    let options = LiveOptions {
-        workers,
-        ..options(&folder)
-    };
-    let world = correlated(shop(FORWARDED), buys(), options).await;
-    let (calm, struck) = (run(&world, "").await, run(&world, FAULT).await);
-    let mut tries = 0..100;
-    while world.ahead() == 0 && tries.next().is_some() {
-        // On a busy machine the first ones take long.
-        run(&world, "").await;
-    }
-    assert_eq!((world.workers(), world.ahead()), (workers, more));
-    for _ in 0..20 {
-        let all = (0..=workers + more).map(async |number| {
-            let (faults, alone) = match number % 2 {
-                0 => ("", &calm),
-                _ => (FAULT, &struck),
-            };
-            // The last one is one too many, and waits for its turn as well.
-            let worker = number.min(workers + more - 1);
-            let ahead = run_on(&world, worker, faults).await;
-            assert_eq!(ahead.execution, alone.execution);
-            assert!(ahead.quiet);
-        });
-        futures_util::future::join_all(all).await;
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn nothing_begins_ahead_where_it_could_make_a_difference() {
-    let folder = Folder::new();
-    let (one, reset) = (options(&folder), StepSpec::Command(shell("true")));
-    let with_state = SystemSpec {
-        reset: vec![reset],
-        ..shop(FORWARDED)
-    };
-    let a_command = command("curl -s $MURPHY_SHOP_URL/buy");
-    let cases = [
-        ("state that is reset", with_state, buys(), one.clone()),
-        ("a test of its own", shop(FORWARDED), a_command, one.clone()),
-        ("nothing handed on", shop(""), buys(), one),
-    ];
-    for (what, system, scenario, options) in cases {
-        let world = correlated(system, scenario, options).await;
-        assert_eq!(world.ahead(), 0, "{what}");
     }
 }
 

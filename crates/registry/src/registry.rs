@@ -260,14 +260,6 @@ impl Registry {
         execution.map_or(true, |execution| execution.is_quiet(grace))
     }
 
-    /// An execution's scenario has ended: what comes later is still recorded,
-    /// but its worker may begin another.
-    pub fn leave(&self, id: ExecutionId) {
-        let mut tables = self.write();
-        tables.leave(id);
-        self.count(&tables);
-    }
-
     /// Forgets an execution; its later calls are nobody's. Ending one twice is
     /// no error.
     pub fn end(&self, id: ExecutionId) {
@@ -355,10 +347,6 @@ impl Tables {
         }
     }
 
-    fn leave(&mut self, id: ExecutionId) {
-        self.workers.retain(|_, running| *running != id);
-    }
-
     fn forget(&mut self, id: ExecutionId) {
         let Some(execution) = self.executions.remove(&id) else {
             return;
@@ -373,7 +361,7 @@ impl Tables {
                 self.traces.remove(&key);
             }
         }
-        self.leave(id);
+        self.workers.retain(|_, running| *running != id);
         self.solo = self.solo.filter(|solo| *solo != id);
         self.drop_ended_from_queue();
     }
@@ -667,29 +655,7 @@ mod tests {
         assert!(!registry.is_busy());
         registry.begin(plan(2)).unwrap();
         assert!(registry.is_busy());
-        registry.leave(first);
-        assert!(!registry.is_busy());
-    }
-
-    #[test]
-    fn a_worker_that_was_left_may_begin_another_while_the_last_is_recorded() {
-        let registry = with_unhurried(1);
-        let first = registry.begin(plan(0)).unwrap();
-        let busy = registry.begin(plan(0));
-        assert!(matches!(busy, Err(BeginError::WorkerBusy { running, .. }) if running == first));
-        registry.leave(first);
-        let second = registry.begin(plan(0)).unwrap();
-        assert!(!registry.is_busy(), "one runs, the other is waited for");
-        let third = registry.begin(plan(1)).unwrap();
-        assert!(registry.is_busy());
-        registry.end(third);
-        assert!(!registry.is_busy());
-        enter(&registry, first, 1);
-        let at_the_worker = registry.recognise(&[], &Origin::Entry(WorkerId(0)));
-        assert_eq!(at_the_worker.map(|claim| claim.execution), Some(second));
         registry.end(first);
-        assert!(registry.begin(plan(0)).is_err(), "it is the second's");
-        registry.end(second);
-        assert_empty(&registry);
+        assert!(!registry.is_busy());
     }
 }

@@ -58,12 +58,6 @@ impl Grace {
         self.shortest.fetch_min(took, Ordering::Relaxed);
     }
 
-    /// Whether it is but a precaution, and short: nothing is known to come late,
-    /// and scenarios are so short that it counts.
-    pub(super) fn is_precaution(&self) -> bool {
-        self.known.is_none() && self.usual() < USUAL
-    }
-
     pub(super) fn get(&self) -> Duration {
         self.known.unwrap_or_else(|| self.usual())
     }
@@ -89,11 +83,9 @@ mod tests {
         let mut usual = Grace::set(Duration::ZERO);
         usual.settle(None);
         assert_eq!(usual.get(), USUAL);
-        assert!(!usual.is_precaution());
         for (took, grace) in [(10_000, 1_000), (12_000, 1_000), (800, 80), (20, 50)] {
             usual.learn(Duration::from_micros(took));
             assert_eq!(usual.get(), Duration::from_micros(grace), "{took}");
-            assert!(usual.is_precaution());
         }
     }
 
@@ -103,7 +95,6 @@ mod tests {
         late.settle(Some(Duration::from_millis(30)));
         late.learn(Duration::from_micros(1));
         assert_eq!(late.get(), Duration::from_millis(90));
-        assert!(!late.is_precaution());
         late.settle(Some(Duration::from_millis(600)));
         assert_eq!(late.get(), MOST);
     }

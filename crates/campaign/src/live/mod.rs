@@ -28,7 +28,6 @@ mod steps;
 mod survey;
 mod teardown;
 pub mod template;
-mod turns;
 mod wiring;
 
 use std::sync::{Arc, Mutex};
@@ -40,7 +39,6 @@ use murphy_registry::{
     Control as _, ExecutionId, Plan, Recorded, Registry, Unattributed, WorkerId,
 };
 use tokio::sync::RwLock;
-use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 use self::bring_up::bring_up;
@@ -56,7 +54,6 @@ use self::services::{Mark, Services};
 use self::spec::{ScenarioKind, ScenarioSpec, Session, SystemSpec};
 use self::steps::Steps;
 use self::teardown::Teardown;
-use self::turns::{Turn, Turns};
 use self::wiring::Wiring;
 use crate::{BrokenWorld, World};
 
@@ -105,8 +102,6 @@ pub struct LiveWorld {
     awake: Awake,
     grace: Grace,
     moments: Moments,
-    /// Where the next scenario may run while an execution is waited for.
-    turns: Option<Turns>,
     /// Whether every execution begins with services that were just started.
     restarts: bool,
     /// Whether a `reset` step claims the same.
@@ -189,7 +184,6 @@ impl LiveWorld {
             late_before: 0,
             grace: Grace::set(options.grace),
             moments: Moments::default(),
-            turns: overlaps(&system, &scenario, &options).then(|| Turns::new(options.workers)),
             restarts: system.restart,
             is_cold: system.is_cold,
             restart_took: Mutex::default(),
@@ -296,18 +290,13 @@ impl LiveWorld {
         let done = self.execute_once(worker, faultload, identity, keep, how);
         let (observed, recorded, ended) = done.await?;
         drop(together);
-        if !ended || !self.runs_beside() {
+        if !ended || self.options.workers == 1 {
             return Ok((observed, recorded));
         }
         let _alone = self.together.write().await;
         let done = self.execute_once(worker, faultload, identity, keep, how);
         let (observed, recorded, _) = done.await?;
         Ok((observed, recorded))
-    }
-
-    /// Whether executions may overlap at all.
-    fn runs_beside(&self) -> bool {
-        self.options.workers > 1 || self.ahead() > 0
     }
 
     /// What was seen, the requests where they are to be kept, and whether a
@@ -320,15 +309,13 @@ impl LiveWorld {
         keep: Keep,
         how: How,
     ) -> Result<(Observed, Option<Recorded>, bool), BrokenWorld> {
-        let mut turn = self.turn().await;
-        let worker = turn.as_ref().map_or(worker, Turn::worker);
         self.restart_if_wanted().await?;
         self.services.revive(&self.wiring).await?;
         self.reset.run().await?;
         let marks = self.services.marks();
         let begun = self.begin(worker, faultload, identity, keep, how.solo)?;
         let said = Arc::new(Log::new(OUTPUT));
-        let (word, recorded, took) = self.play(worker, &begun, &said, how, &mut turn).await?;
+        let (word, recorded, took) = self.play(worker, &begun, &said, how).await?;
         if word.is_err() && recorded.details.iter().any(is_down) {
             self.check_running(&recorded).await?;
         }
@@ -404,7 +391,6 @@ impl LiveWorld {
         begun: &Begun<'_>,
         said: &Arc<Log>,
         how: How,
-        turn: &mut Option<Turn<'_>>,
     ) -> Result<(Result<(), String>, Recorded, Duration), BrokenWorld> {
         let about = About {
             worker,
@@ -428,18 +414,7 @@ impl LiveWorld {
             Ok(_) => (how.grace, self.options.patience),
             Err(_) => (Duration::ZERO, Duration::ZERO),
         };
-        // Before it leaves: somebody comes in its place.
-        let busy = self.registry.is_busy();
-        if let Some(turn) = turn {
-            match self.may_leave(begun.id, &word) {
-                true => {
-                    self.registry.leave(begun.id);
-                    turn.let_next().await;
-                }
-                false => turn.wait_for_last().await,
-            }
-        }
-        self.wait_a_moment(begun.id, grace, busy).await;
+        self.wait_a_moment(begun.id, grace).await;
         let recorded = self.registry.collect_within(begun.id, grace, patience);
         let recorded = recorded.await.map_err(|_| {
             broken("an execution was forgotten before it could be collected")
@@ -448,14 +423,6 @@ impl LiveWorld {
         run.end().await;
         let word = word.unwrap_or_else(|_| Err(format!("did not end within {:?}", self.timeout)));
         Ok((word, recorded, took))
-    }
-
-    /// Whether the next scenario may begin in this one's place: not beside a
-    /// test that failed, nor beside calls that nobody waits for any more but
-    /// that still keep services busy.
-    fn may_leave(&self, id: ExecutionId, word: &Result<Result<(), String>, Elapsed>) -> bool {
-        let passed = matches!(word, Ok(Ok(())));
-        passed && self.ahead() > 0 && self.registry.is_quiet(id, Duration::ZERO)
     }
 
     /// Answers are waited for awake where few scenarios run, and short ones;
@@ -473,11 +440,11 @@ impl LiveWorld {
     /// which a timer would take for any shorter time. Awake where answers are
     /// waited for awake, too: a processor that is given away may not come back
     /// sooner than that.
-    async fn wait_a_moment(&self, id: ExecutionId, grace: Duration, busy: bool) {
+    async fn wait_a_moment(&self, id: ExecutionId, grace: Duration) {
         if grace >= TICK {
             return;
         }
-        if !self.awake.is_on() || busy {
+        if !self.awake.is_on() || self.registry.is_busy() {
             self.moments.pass(grace).await;
             return;
         }
@@ -499,31 +466,18 @@ impl LiveWorld {
 
     fn check_worker(&self, worker: u32) -> Result<(), BrokenWorld> {
         let workers = self.options.workers;
-        match worker < workers + self.ahead() {
+        match worker < workers {
             true => Ok(()),
             false => Err(broken(format!(
                 "there is no worker {worker}: there are {workers}, from 0"
             ))),
         }
     }
-
-    /// The turn decides which worker it is, where there are turns.
-    async fn turn(&self) -> Option<Turn<'_>> {
-        Some(self.turns.as_ref()?.next().await)
-    }
 }
 
 impl World for LiveWorld {
     fn workers(&self) -> u32 {
         self.options.workers
-    }
-
-    fn ahead(&self) -> u32 {
-        match self.turns.is_some() && self.grace.is_precaution() {
-            // What was handed over is run: as few as keep the workers busy.
-            true => self.options.workers.div_ceil(2),
-            false => 0,
-        }
     }
 
     fn late(&self) -> usize {
@@ -635,12 +589,4 @@ fn expected(system: &SystemSpec, scenario: &ScenarioSpec) -> Vec<String> {
     let services = system.services.iter();
     let expected = services.filter(|it| it.proxied && !it.unused.covers(&scenario.name));
     expected.map(|it| it.name.clone()).collect()
-}
-
-/// Whether a scenario may run while the execution before it is waited for: if
-/// it is ours to begin, if calls that come late say whose they are, and if no
-/// state must be as it was.
-fn overlaps(system: &SystemSpec, scenario: &ScenarioSpec, options: &LiveOptions) -> bool {
-    let ours = matches!(scenario.kind, ScenarioKind::Requests(_));
-    ours && !options.solo && system.reset.is_empty() && !system.restart
 }
