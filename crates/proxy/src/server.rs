@@ -19,7 +19,6 @@ use tokio::sync::watch;
 use crate::awake::Awake;
 use crate::door::Door;
 use crate::interfaces::Interfaces;
-use crate::near::Near;
 use crate::settings::Settings;
 use crate::spared::Spared;
 use crate::{h1, h2};
@@ -69,8 +68,6 @@ pub struct Proxy {
     awake: Vec<Arc<Awake>>,
     stop: watch::Sender<bool>,
     threads: Vec<JoinHandle<()>>,
-    control: Arc<dyn Control>,
-    settings: Arc<Settings>,
 }
 
 impl Proxy {
@@ -106,22 +103,12 @@ impl Proxy {
             threads: threads.collect(),
             awake,
             stop,
-            control,
-            settings,
         })
     }
 
     /// Where each listener listens, in the order they were given.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
-    }
-
-    /// What is behind a listener, for callers in this process: they need not
-    /// call where it listens.
-    pub fn near(&self, listener: &Listener) -> Near {
-        // The thread is the caller's, and kept awake by it or not.
-        let awake = Arc::new(Awake::new(Duration::ZERO));
-        Near::new(door(listener, &self.control, &awake, &self.settings))
     }
 
     /// What keeps each thread awake.
@@ -231,6 +218,6 @@ async fn serve(door: Arc<Door>, mut caller: TcpStream) {
     }
     match read.starts_with(HTTP2) {
         true => h2::serve(door, caller, read).await,
-        false => h1::serve(door, Box::new(caller), read).await,
+        false => h1::serve(door, caller, read).await,
     }
 }
