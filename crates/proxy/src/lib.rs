@@ -10,7 +10,6 @@
 //! Owns bytes on wires. Which call is which, and what is to fail, is for the
 //! registry; why is for nobody here to know.
 
-mod awake;
 mod body_copy;
 mod call;
 pub mod carriers;
@@ -27,13 +26,11 @@ mod headers;
 mod interfaces;
 mod outcomes;
 mod peer_socket;
-mod seat;
 mod server;
 mod settings;
 mod spared;
 mod watch;
 
-pub use awake::Awake;
 pub use headers::Headers;
 pub use server::{Listener, Proxy, StartError};
 pub use settings::{

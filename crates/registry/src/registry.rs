@@ -88,10 +88,6 @@ pub enum BeginError {
 pub struct Registry {
     settings: Settings,
     live: AtomicUsize,
-    /// How many of them run their scenario, as far as is known.
-    playing: AtomicUsize,
-    /// How many may do so before it is busy.
-    unhurried: usize,
     /// How many calls came when their execution was over.
     late: AtomicUsize,
     /// What was passed on while executions ran and belongs to none.
@@ -121,18 +117,12 @@ struct Tables {
 /// late. Those of more than so many executions ago are hardly on their way.
 const REMEMBERED: usize = 256;
 
-/// This many scenarios at once leave processors to wait awake on, if there are
-/// as many. With more, on more processors, that was never measured.
-const FEW: usize = 2;
-
 impl Registry {
     /// An empty registry.
     pub fn new(settings: Settings) -> Self {
         Registry {
             settings,
             live: AtomicUsize::new(0),
-            playing: AtomicUsize::new(0),
-            unhurried: std::thread::available_parallelism().map_or(1, |it| it.get().min(FEW)),
             late: AtomicUsize::new(0),
             unattributed: Mutex::default(),
             ignored: Mutex::default(),
@@ -253,13 +243,6 @@ impl Registry {
         Ok(execution.recorded(quiet))
     }
 
-    /// Whether nothing has happened in an execution for this long, and nothing
-    /// is in flight; also if there is no such execution.
-    pub fn is_quiet(&self, id: ExecutionId, grace: Duration) -> bool {
-        let execution = self.execution(id);
-        execution.map_or(true, |execution| execution.is_quiet(grace))
-    }
-
     /// Forgets an execution; its later calls are nobody's. Ending one twice is
     /// no error.
     pub fn end(&self, id: ExecutionId) {
@@ -278,9 +261,7 @@ impl Registry {
 
     /// For those who ask without waiting for a change.
     fn count(&self, tables: &Tables) {
-        let store = |to: &AtomicUsize, count| to.store(count, Ordering::Relaxed);
-        store(&self.live, tables.executions.len());
-        store(&self.playing, tables.workers.len());
+        self.live.store(tables.executions.len(), Ordering::Relaxed);
     }
 
     fn execution(&self, id: ExecutionId) -> Result<Arc<Execution>, Unknown> {
@@ -459,10 +440,6 @@ impl Control for Registry {
         self.live() == 0
     }
 
-    fn is_busy(&self) -> bool {
-        self.playing.load(Ordering::Relaxed) > self.unhurried
-    }
-
     fn recognise(&self, clues: &[Clue], origin: &Origin) -> Option<Claim> {
         let tables = self.read();
         let by_clue = clues
@@ -639,23 +616,5 @@ mod tests {
         let foreign = ExecutionId(id.0.wrapping_add(1));
         assert!(registry.recognise(&mark(foreign), &anyone).is_none());
         assert_eq!(registry.late(), 1);
-    }
-
-    fn with_unhurried(unhurried: usize) -> Registry {
-        Registry {
-            unhurried,
-            ..Registry::new(Settings::default())
-        }
-    }
-
-    #[test]
-    fn it_is_busy_when_more_than_a_few_run() {
-        let registry = with_unhurried(2);
-        let [first, ..] = [0, 1].map(|worker| registry.begin(plan(worker)).unwrap());
-        assert!(!registry.is_busy());
-        registry.begin(plan(2)).unwrap();
-        assert!(registry.is_busy());
-        registry.end(first);
-        assert!(!registry.is_busy());
     }
 }

@@ -29,7 +29,8 @@ pub(super) struct Grace {
     /// As it was set, or seen to be needed.
     known: Option<Duration>,
     /// The shortest time that the scenario took without faults, in nanoseconds:
-    /// the first times it pays for connections, too.
+    /// the first times it pays for connections, too. `u64::MAX` until one is
+    /// known.
     shortest: AtomicU64,
 }
 
@@ -62,15 +63,9 @@ impl Grace {
         self.known.unwrap_or_else(|| self.usual())
     }
 
-    /// How long a scenario takes without faults, at best, once that is known.
-    pub(super) fn scenario(&self) -> Option<Duration> {
-        let shortest = self.shortest.load(Ordering::Relaxed);
-        (shortest != u64::MAX).then(|| Duration::from_nanos(shortest))
-    }
-
     fn usual(&self) -> Duration {
-        let share = self.scenario().map(|took| took / SHARE);
-        share.map_or(USUAL, |share| share.clamp(LEAST, USUAL))
+        let shortest = Duration::from_nanos(self.shortest.load(Ordering::Relaxed));
+        (shortest / SHARE).clamp(LEAST, USUAL)
     }
 }
 

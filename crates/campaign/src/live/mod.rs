@@ -17,7 +17,6 @@ mod grace;
 mod health;
 mod ledger;
 mod log;
-mod moment;
 mod options;
 mod ports;
 mod process;
@@ -34,10 +33,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use murphy_model::{Execution, Fault, Faultload, Identity, Observed, Verdict};
-use murphy_proxy::Awake;
-use murphy_registry::{
-    Control as _, ExecutionId, Plan, Recorded, Registry, Unattributed, WorkerId,
-};
+use murphy_registry::{ExecutionId, Plan, Recorded, Registry, Unattributed, WorkerId};
 use tokio::sync::RwLock;
 use tokio::time::timeout;
 
@@ -48,10 +44,9 @@ use self::control::Control;
 use self::downfall::{Downfall, is_down};
 use self::grace::Grace;
 use self::log::Log;
-use self::moment::Moments;
 use self::scenario::{About, Scenario};
 use self::services::{Mark, Services};
-use self::spec::{ScenarioKind, ScenarioSpec, Session, SystemSpec};
+use self::spec::{ScenarioSpec, Session, SystemSpec};
 use self::steps::Steps;
 use self::teardown::Teardown;
 use self::wiring::Wiring;
@@ -69,16 +64,9 @@ pub use self::survey::{ServiceState, survey};
 /// How much of what a test prints is kept, from its end.
 const OUTPUT: usize = 64 * 1024;
 
-/// The shortest time that a timer can wait for.
-const TICK: Duration = Duration::from_millis(1);
-
 /// How long what services printed may take to reach us. Only failing
 /// executions wait for it.
 const PRINTING: Duration = Duration::from_millis(2);
-
-/// How long the answer to a declared request is waited for awake, and all calls
-/// behind it. What takes longer by itself hides what waking up costs.
-const NEXT_ANSWER: Duration = Duration::from_millis(5);
 
 /// A system on real sockets with Murphy around it. [`LiveWorld::stop`] ends it
 /// in good order; dropping it ends it at once, but for the commands and
@@ -99,9 +87,7 @@ pub struct LiveWorld {
     together: RwLock<()>,
     downfall: Downfall,
     registry: Arc<Registry>,
-    awake: Awake,
     grace: Grace,
-    moments: Moments,
     /// Whether every execution begins with services that were just started.
     restarts: bool,
     /// Whether a `reset` step claims the same.
@@ -161,11 +147,6 @@ impl LiveWorld {
                 "cannot listen on loopback for tests that ask: {error}"
             ))
         })?;
-        let awake = Awake::new(match &scenario.kind {
-            ScenarioKind::Requests(_) => NEXT_ANSWER,
-            _ => Duration::ZERO,
-        });
-        let awake = awake.apart_from(wiring.awake().to_vec());
         Ok(LiveWorld {
             scenario: Scenario::prepare(&scenario, &wiring, options.workers, &mark).await?,
             setup,
@@ -178,12 +159,10 @@ impl LiveWorld {
             together: RwLock::default(),
             downfall: Downfall::default(),
             registry,
-            awake,
             timeout: scenario.timeout,
             expected: expected(&system, &scenario),
             late_before: 0,
             grace: Grace::set(options.grace),
-            moments: Moments::default(),
             restarts: system.restart,
             is_cold: system.is_cold,
             restart_took: Mutex::default(),
@@ -401,12 +380,7 @@ impl LiveWorld {
         };
         let began = Instant::now();
         let mut run = self.scenario.start(&about)?;
-        self.stir();
-        let word = tokio::select! {
-            biased;
-            word = timeout(self.timeout, run.word()) => word,
-            never = self.awake.stay() => never,
-        };
+        let word = timeout(self.timeout, run.word()).await;
         let took = began.elapsed();
         // A stuck scenario is left waiting until its record is taken, which
         // then shows the call it waits for, not how the call was dropped.
@@ -414,7 +388,6 @@ impl LiveWorld {
             Ok(_) => (how.grace, self.options.patience),
             Err(_) => (Duration::ZERO, Duration::ZERO),
         };
-        self.wait_a_moment(begun.id, grace).await;
         let recorded = self.registry.collect_within(begun.id, grace, patience);
         let recorded = recorded.await.map_err(|_| {
             broken("an execution was forgotten before it could be collected")
@@ -423,35 +396,6 @@ impl LiveWorld {
         run.end().await;
         let word = word.unwrap_or_else(|_| Err(format!("did not end within {:?}", self.timeout)));
         Ok((word, recorded, took))
-    }
-
-    /// Answers are waited for awake where few scenarios run, and short ones;
-    /// where many do, they keep the processors busy.
-    fn stir(&self) {
-        let usual = self.grace.scenario();
-        if self.registry.is_busy() {
-            self.awake.rest();
-        } else if usual.is_none_or(|usual| usual < NEXT_ANSWER) {
-            self.awake.stir();
-        }
-    }
-
-    /// Waits for an execution to be quiet, for a tick of the clock at most,
-    /// which a timer would take for any shorter time. Awake where answers are
-    /// waited for awake, too: a processor that is given away may not come back
-    /// sooner than that.
-    async fn wait_a_moment(&self, id: ExecutionId, grace: Duration) {
-        if grace >= TICK {
-            return;
-        }
-        if !self.awake.is_on() || self.registry.is_busy() {
-            self.moments.pass(grace).await;
-            return;
-        }
-        let began = Instant::now();
-        while began.elapsed() < TICK && !self.registry.is_quiet(id, grace) {
-            tokio::task::yield_now().await;
-        }
     }
 
     /// What the services logged, where the test failed.

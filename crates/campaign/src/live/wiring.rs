@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use murphy_proxy::{Awake, Listener, Proxy, Settings, StartError};
+use murphy_proxy::{Listener, Proxy, Settings, StartError};
 use murphy_registry::{self as registry, CallGraph, Origin, Registry, WorkerId};
 
 use super::broken::{More, broken};
@@ -106,11 +106,6 @@ impl Wiring {
             }
             Caller::Service(name) => self.own.push((name, service, place)),
         }
-    }
-
-    /// What keeps the threads of the proxies awake.
-    pub(super) fn awake(&self) -> &[Arc<Awake>] {
-        self.proxy.awake()
     }
 
     /// Where each service listens itself: no faults that way.
