@@ -5,7 +5,7 @@ mod support;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use murphy_campaign::live::spec::{
     CommandSpec, ScenarioKind, ScenarioSpec, ServiceSpec, Source, StepSpec, SystemSpec,
@@ -668,35 +668,30 @@ async fn a_step_that_fails_is_named() {
     );
 }
 
-/// Not a bound on time, which a busy machine would break: what an execution
-/// costs beside its request is printed for those who look.
+/// A client that connected for every request would pass all else, and be seen
+/// by the service that no proxy stands before; a proxy that did so, by the other.
 #[tokio::test(flavor = "multi_thread")]
-async fn thousands_of_requests_are_no_trouble() {
+async fn executions_send_their_requests_on_connections_that_are_kept() {
     let folder = Folder::new();
+    let (shop, at_shop) = counting_service();
+    let (cart, at_cart) = counting_service();
+    let not_proxied = ServiceSpec {
+        proxied: false,
+        ..running("cart", &cart)
+    };
     let system = SystemSpec {
-        services: vec![ServiceSpec {
-            ..managed("shop", "cart", &[])
-        }],
+        services: vec![running("shop", &shop), not_proxied],
         ..SystemSpec::default()
     };
-    let options = LiveOptions {
-        grace: Duration::ZERO,
-        ..options(&folder)
-    };
-    let world = LiveWorld::start(system, buys(), options).await.unwrap();
-    let began = Instant::now();
-    for _ in 0..1000 {
+    let requests = vec![request("shop", "/buy"), request("cart", "/items")];
+    let test = scenario(ScenarioKind::Requests(requests));
+    let world = start(system, test, &folder).await.unwrap();
+    let connections = || [&at_shop, &at_cart].map(|it| it.load(Ordering::SeqCst));
+    assert_eq!(complaint(&run(&world, "").await), "");
+    let made = connections();
+    for _ in 0..100 {
         assert_eq!(complaint(&run(&world, "").await), "");
     }
-    let with_murphy = began.elapsed() / 1000;
-    let bare = Instant::now();
-    let address = world.direct("shop").unwrap();
-    tokio::task::spawn_blocking(move || {
-        let url = format!("http://{address}/buy");
-        assert!((0..1000).all(|_| get(&url, &[]).is_some()));
-    })
-    .await
-    .unwrap();
-    let bare = bare.elapsed() / 1000;
-    println!("{with_murphy:?} per execution; bare, with a connection each: {bare:?}");
+    assert_eq!(connections(), made);
+    assert_eq!(world.registry().live(), 0);
 }

@@ -7,7 +7,7 @@ mod support;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode};
+use std::process::{Child, Command, ExitCode, Stdio};
 
 use libtest_mimic::{Arguments, Trial};
 use murphy_campaign::store::{CampaignState, Store};
@@ -99,14 +99,32 @@ fn slow() -> Project {
 
 /// Starts a campaign and waits until it has made some executions.
 fn at_work(project: &Project) -> Child {
+    begin(project, Stdio::piped())
+}
+
+/// The same, with what it says going there.
+fn begin(project: &Project, stderr: Stdio) -> Child {
     let events = "--report=events=events.ndjson";
-    let child = project.murphy(&["run", "--format", "json", events]).spawn();
+    let mut murphy = project.murphy(&["run", "--format", "json", events]);
+    let child = murphy.stderr(stderr).spawn();
     let path = project.directory.join("events.ndjson");
     wait_until("executions", || {
         let text = fs::read_to_string(&path).unwrap_or_default();
         text.matches("execution_ended").count() > 3
     });
     child.unwrap()
+}
+
+/// Where a child may say what is to be read while it runs.
+fn messages(project: &Project) -> Stdio {
+    fs::File::create(project.directory.join("messages"))
+        .unwrap()
+        .into()
+}
+
+/// What it has said there.
+fn said(project: &Project) -> String {
+    fs::read_to_string(project.directory.join("messages")).unwrap()
 }
 
 fn end(child: Child) -> Done {
@@ -139,16 +157,24 @@ fn one_ctrl_c() {
 fn two_ctrl_c() {
     let project = slow();
     let config = fs::read_to_string(project.directory.join("murphy.toml")).unwrap();
-    // What is under way when the first one comes would take its time.
-    project.write("murphy.toml", &config.replace("sleep 0.05", "sleep 0.5"));
-    let mut child = at_work(&project);
+    // An execution that is under way when the first one comes, and never ends.
+    let hold = "sleep 0.05; if test -e hold; then touch held; sleep 600; fi";
+    let hold = format!("[\"sh\", \"-c\", \"{hold}\"]");
+    project.write("murphy.toml", &config.replace("\"sleep 0.05\"", &hold));
+    let mut child = begin(&project, messages(&project));
+    project.write("hold", "");
+    let held = project.directory.join("held");
+    wait_until("an execution that does not end", || held.exists());
     signal(child.id(), "INT");
-    std::thread::sleep(std::time::Duration::from_millis(50));
+    wait_until("one is heard", || {
+        said(&project).contains("the running cases are finished first")
+    });
     assert!(runs(&mut child), "one is not enough to stop at once");
+    assert!(!said(&project).contains("stopping at once"));
     signal(child.id(), "INT");
     let done = end(child).exited(130);
     assert_eq!(done.stdout, "");
-    assert!(done.stderr.contains("stopping at once"), "{}", done.stderr);
+    assert!(said(&project).contains("stopping at once"));
     project.check_nothing_is_left();
     // It was broken off, so it can be resumed.
     let store = Store::open(&project.state()).unwrap();
@@ -258,19 +284,20 @@ fn ctrl_c_at_the_end() {
     let config = fs::read_to_string(project.directory.join("murphy.toml")).unwrap();
     // Slow the first time only: what is broken off is done again.
     let teardown =
-        "[steps]\nteardown = [[\"sh\", \"-c\", \"rm slow && touch tearing && sleep 60; true\"]]\n";
+        "[steps]\nteardown = [[\"sh\", \"-c\", \"rm slow && touch tearing && sleep 600; true\"]]\n";
     project.write("murphy.toml", &(config + teardown));
     project.write("slow", "");
-    let mut child = project.murphy(&RUN).spawn().unwrap();
+    let mut murphy = project.murphy(&RUN);
+    let mut child = murphy.stderr(messages(&project)).spawn().unwrap();
     let tearing = project.directory.join("tearing");
     wait_until("the teardown", || tearing.exists());
     signal(child.id(), "INT");
-    std::thread::sleep(std::time::Duration::from_millis(50));
+    wait_until("one is heard", || said(&project).contains("in good order"));
     assert!(runs(&mut child), "one is not enough to stop at once");
+    assert!(!said(&project).contains("stopping at once"));
     signal(child.id(), "INT");
     let done = end(child).exited(130);
     assert_eq!(done.result()["findings"].as_array().unwrap().len(), 2);
-    assert!(done.stderr.contains("in good order"), "{}", done.stderr);
     project.check_nothing_is_left();
 }
 
