@@ -31,7 +31,7 @@ use crate::judge::{Judge, Judgement, Symptom};
 use crate::redacted::redacted;
 use crate::reference::{self, Chosen, Refused};
 use crate::searcher::Searcher;
-use crate::settings::{Settings, StrategyKind};
+use crate::settings::Settings;
 use crate::since;
 use crate::stop::{Hurry, Stopping};
 use crate::volatile::{self, VaryingCall};
@@ -700,16 +700,7 @@ impl Sink for Counted<'_> {
 
 /// How many executions are under way at once.
 fn workers(world: &impl World, settings: &Settings) -> u32 {
-    let jobs = settings.jobs.min(world.workers()).max(1);
-    let ahead = match settings.strategy {
-        // One that is handed over ahead would find a worker that is not wanted.
-        _ if jobs < world.workers() => 0,
-        StrategyKind::Tree | StrategyKind::Random => world.ahead(),
-        // Each execution decides which is the next: one that was begun before
-        // may turn out needless.
-        StrategyKind::Lineage => 0,
-    };
-    jobs + ahead
+    settings.jobs.min(world.workers()).max(1)
 }
 
 /// When nothing more is to be begun.
@@ -762,62 +753,4 @@ fn start<'r, W: World>(
         (worker, ticket, observed)
     }
     .boxed()
-}
-
-#[cfg(test)]
-mod tests {
-    use murphy_search::{Modes, Options};
-
-    use super::*;
-    use crate::settings::IdentityChoice;
-
-    /// Three workers, and room for two executions more.
-    struct Roomy;
-
-    impl World for Roomy {
-        fn workers(&self) -> u32 {
-            3
-        }
-
-        fn ahead(&self) -> u32 {
-            2
-        }
-
-        async fn run(
-            &self,
-            _: u32,
-            _: &Faultload,
-            _: &Arc<Identity>,
-        ) -> Result<Observed, BrokenWorld> {
-            unreachable!("nothing is run")
-        }
-
-        async fn record(
-            &self,
-            _: &Faultload,
-            _: &Arc<Identity>,
-        ) -> Result<(Observed, Option<murphy_registry::Recorded>), BrokenWorld> {
-            unreachable!("nothing is run")
-        }
-    }
-
-    #[test]
-    fn never_more_scenarios_play_than_there_are_jobs() {
-        let settings = |jobs| Settings {
-            scenario: "any".to_owned(),
-            strategy: StrategyKind::Tree,
-            options: Options::new(Modes::Same(Vec::new())),
-            modes: Vec::new(),
-            seed: 0,
-            jobs,
-            max_time: None,
-            audit: None,
-            references: 1,
-            identity: IdentityChoice::Given(Identity::default()),
-            oracles: murphy_oracle::Settings::default(),
-        };
-        for (jobs, under_way) in [(0, 1), (1, 1), (2, 2), (3, 5), (8, 5)] {
-            assert_eq!(workers(&Roomy, &settings(jobs)), under_way, "{jobs}");
-        }
-    }
 }

@@ -29,14 +29,6 @@ pub trait World: Send + Sync + 'static {
     /// numbered from 0.
     fn workers(&self) -> u32;
 
-    /// How many executions more may be handed over, as if there were so many
-    /// workers more: each begins when a scenario before it has ended, while
-    /// that is still waited for. A single worker's executions end in the order
-    /// they began.
-    fn ahead(&self) -> u32 {
-        0
-    }
-
     /// How many calls arrived up to now when the execution that made them was
     /// over.
     fn late(&self) -> usize {
@@ -84,7 +76,7 @@ pub trait World: Send + Sync + 'static {
     }
 
     /// Runs the scenario once under a faultload. Each worker runs one
-    /// scenario at a time.
+    /// execution at a time.
     fn run(
         &self,
         worker: u32,

@@ -5,9 +5,13 @@
 mod support;
 
 use std::fs;
+use std::io::Read;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Trial};
 use murphy_store::{CampaignState, Store};
@@ -47,6 +51,10 @@ fn main() -> ExitCode {
             killed_among_several,
         ),
         ("jobs do not change results", jobs),
+        (
+            "a test that sleeps costs less than 1 % of a processor",
+            nothing_to_do,
+        ),
         (
             "two campaigns at once do not disturb each other",
             two_at_once,
@@ -99,14 +107,32 @@ fn slow() -> Project {
 
 /// Starts a campaign and waits until it has made some executions.
 fn at_work(project: &Project) -> Child {
+    begin(project, Stdio::piped())
+}
+
+/// The same, with what it says going there.
+fn begin(project: &Project, stderr: Stdio) -> Child {
     let events = "--report=events=events.ndjson";
-    let child = project.murphy(&["run", "--format", "json", events]).spawn();
+    let mut murphy = project.murphy(&["run", "--format", "json", events]);
+    let child = murphy.stderr(stderr).spawn();
     let path = project.directory.join("events.ndjson");
     wait_until("executions", || {
         let text = fs::read_to_string(&path).unwrap_or_default();
         text.matches("execution_ended").count() > 3
     });
     child.unwrap()
+}
+
+/// Where a child may say what is to be read while it runs.
+fn messages(project: &Project) -> Stdio {
+    fs::File::create(project.directory.join("messages"))
+        .unwrap()
+        .into()
+}
+
+/// What it has said there.
+fn said(project: &Project) -> String {
+    fs::read_to_string(project.directory.join("messages")).unwrap()
 }
 
 fn end(child: Child) -> Done {
@@ -139,16 +165,24 @@ fn one_ctrl_c() {
 fn two_ctrl_c() {
     let project = slow();
     let config = fs::read_to_string(project.directory.join("murphy.toml")).unwrap();
-    // What is under way when the first one comes would take its time.
-    project.write("murphy.toml", &config.replace("sleep 0.05", "sleep 0.5"));
-    let mut child = at_work(&project);
+    // An execution that is under way when the first one comes, and never ends.
+    let hold = "sleep 0.05; if test -e hold; then touch held; sleep 600; fi";
+    let hold = format!("[\"sh\", \"-c\", \"{hold}\"]");
+    project.write("murphy.toml", &config.replace("\"sleep 0.05\"", &hold));
+    let mut child = begin(&project, messages(&project));
+    project.write("hold", "");
+    let held = project.directory.join("held");
+    wait_until("an execution that does not end", || held.exists());
     signal(child.id(), "INT");
-    std::thread::sleep(std::time::Duration::from_millis(50));
+    wait_until("one is heard", || {
+        said(&project).contains("the running cases are finished first")
+    });
     assert!(runs(&mut child), "one is not enough to stop at once");
+    assert!(!said(&project).contains("stopping at once"));
     signal(child.id(), "INT");
     let done = end(child).exited(130);
     assert_eq!(done.stdout, "");
-    assert!(done.stderr.contains("stopping at once"), "{}", done.stderr);
+    assert!(said(&project).contains("stopping at once"));
     project.check_nothing_is_left();
     // It was broken off, so it can be resumed.
     let store = Store::open(&project.state()).unwrap();
@@ -258,19 +292,20 @@ fn ctrl_c_at_the_end() {
     let config = fs::read_to_string(project.directory.join("murphy.toml")).unwrap();
     // Slow the first time only: what is broken off is done again.
     let teardown =
-        "[steps]\nteardown = [[\"sh\", \"-c\", \"rm slow && touch tearing && sleep 60; true\"]]\n";
+        "[steps]\nteardown = [[\"sh\", \"-c\", \"rm slow && touch tearing && sleep 600; true\"]]\n";
     project.write("murphy.toml", &(config + teardown));
     project.write("slow", "");
-    let mut child = project.murphy(&RUN).spawn().unwrap();
+    let mut murphy = project.murphy(&RUN);
+    let mut child = murphy.stderr(messages(&project)).spawn().unwrap();
     let tearing = project.directory.join("tearing");
     wait_until("the teardown", || tearing.exists());
     signal(child.id(), "INT");
-    std::thread::sleep(std::time::Duration::from_millis(50));
+    wait_until("one is heard", || said(&project).contains("in good order"));
     assert!(runs(&mut child), "one is not enough to stop at once");
+    assert!(!said(&project).contains("stopping at once"));
     signal(child.id(), "INT");
     let done = end(child).exited(130);
     assert_eq!(done.result()["findings"].as_array().unwrap().len(), 2);
-    assert!(done.stderr.contains("in good order"), "{}", done.stderr);
     project.check_nothing_is_left();
 }
 
@@ -319,7 +354,7 @@ fn went_down() {
         .spawn()
         .unwrap();
     wait_until("the cart", || {
-        std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
+        TcpStream::connect(("127.0.0.1", port)).is_ok()
     });
     let child = at_work(&project);
     wait_until("a finding", || {
@@ -338,6 +373,68 @@ fn went_down() {
     );
     assert!(done.stderr.contains(&says), "{}", done.stderr);
     project.check_nothing_is_left();
+}
+
+/// What is measured is processor time, so a busy machine changes nothing. A
+/// thread that looks for work while there is none would show.
+fn nothing_to_do() {
+    let project = Project::new();
+    let config = fs::read_to_string(project.directory.join("murphy.toml")).unwrap();
+    let mute = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = mute.local_addr().unwrap();
+    let scenarios = format!(
+        "[scenario.sleeps]\ncommand = [\"sh\", \"-c\", \"touch asleep; sleep 600\"]\n\
+         [services.mute]\nupstream = \"{address}\"\n\
+         [scenario.waits]\nrequest = \"GET /\"\nservice = \"mute\"\n"
+    );
+    project.write("murphy.toml", &(config + &scenarios));
+    let asleep = project.directory.join("asleep");
+    is_idle(&project, "sleeps", || asleep.exists());
+    let is_asked = ask_in_vain(mute);
+    is_idle(&project, "waits", || is_asked.is_finished());
+}
+
+/// Runs a scenario that ends only when it is stopped, and checks what Murphy
+/// takes of the processors once it waits for that.
+fn is_idle(project: &Project, scenario: &str, waits: impl FnMut() -> bool) {
+    let child = project.murphy(&["run", scenario]).spawn().unwrap();
+    wait_until(scenario, waits);
+    let (before, began) = (processor_time(child.id()), Instant::now());
+    std::thread::sleep(Duration::from_secs(3));
+    let (used, passed) = (processor_time(child.id()) - before, began.elapsed());
+    assert!(used <= passed / 100, "{scenario}: {used:?} in {passed:?}");
+    signal(child.id(), "TERM");
+    end(child).exited(143);
+    project.check_nothing_is_left();
+}
+
+/// Takes requests and answers none; over when the first has come.
+fn ask_in_vain(mute: TcpListener) -> JoinHandle<Vec<TcpStream>> {
+    std::thread::spawn(move || {
+        let mut held = Vec::new();
+        loop {
+            let (mut stream, _) = mute.accept().unwrap();
+            // Nothing is asked by who only looks whether it is there.
+            let is_asked = stream.read(&mut [0; 1024]).unwrap() > 0;
+            held.push(stream);
+            if is_asked {
+                return held;
+            }
+        }
+    })
+}
+
+/// What a process has had of the processors so far.
+fn processor_time(pid: u32) -> Duration {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let (_, fields) = stat.rsplit_once(')').unwrap();
+    let fields: Vec<&str> = fields.split_whitespace().collect();
+    // For itself and in the kernel, in hundredths of a second.
+    let ticks: u64 = fields[11..13]
+        .iter()
+        .map(|it| it.parse::<u64>().unwrap())
+        .sum();
+    Duration::from_millis(10 * ticks)
 }
 
 /// Whether the store has a campaign on this scenario in this state.

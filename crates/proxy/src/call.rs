@@ -88,7 +88,6 @@ async fn interest<E: Exchange>(
     let body = exchange.read_body(reading(door, grpc)).await?;
     let clues = std::mem::take(&mut found.clues);
     let arrival = arrival(door, exchange, claim, clues, body, grpc);
-    door.stir();
     let Ok(decision) = door.control.arrive(arrival).get().await else {
         pass(exchange).await;
         return Ok(());
@@ -99,7 +98,6 @@ async fn interest<E: Exchange>(
         None => deliver(exchange, &mut watch, grpc).await,
         Some(mode) => outcomes::play(door, exchange, &mut watch, mode, grpc).await,
     }
-    door.stir();
     Ok(())
 }
 

@@ -39,11 +39,6 @@ pub const HEALTH_CHECKS: [&str; 12] = [
 pub struct Settings {
     /// How many threads carry traffic.
     pub threads: usize,
-    /// How long each of them stays awake after a call of an execution began or
-    /// ended, because another is likely, while no other scenario runs; no time
-    /// by default. It makes one execution at a time faster, and costs
-    /// processor time.
-    pub awake: Duration,
     /// How calls are known to belong to an execution.
     pub carriers: Arc<Carriers>,
     /// Paths that are neither recorded nor failed.
@@ -95,7 +90,6 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             threads: std::thread::available_parallelism().map_or(1, |n| n.get().min(4)),
-            awake: Duration::ZERO,
             carriers: Arc::default(),
             spared: HEALTH_CHECKS.map(str::to_owned).into(),
             idempotency_keys: vec![IDEMPOTENCY_KEY.to_owned()],

@@ -332,12 +332,6 @@ pub trait Control: Send + Sync + 'static {
     /// Whether no execution is live, so that requests need not be looked at.
     fn idle(&self) -> bool;
 
-    /// Whether more than a few scenarios run at once, so that there is enough to
-    /// do and how soon each call is noticed does not count.
-    fn is_busy(&self) -> bool {
-        false
-    }
-
     /// Whose request this is, from the first clue that is known; `None`: of no
     /// live execution, to be passed on untouched. Asked before the body is
     /// read, for every request: it must answer from memory.

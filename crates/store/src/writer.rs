@@ -2,15 +2,14 @@
 //!
 //! Owns when that is done. Events are turned into rows as they come, and rows
 //! are written in short transactions, so that neither the campaign waits for
-//! the disk nor another process for us. Meanwhile the thread sleeps, and is not
-//! woken for every event: a campaign of thousands per second has better use for
-//! the processor. A row is in the file as a whole or not at all, and never
-//! before the points it refers to. After a failure nothing more is written: the
-//! trouble is kept for whoever asks, and the campaign goes on.
+//! the disk nor another process for us. A row is in the file as a whole or not
+//! at all, and never before the points it refers to. After a failure nothing
+//! more is written: the trouble is kept for whoever asks, and the campaign goes
+//! on.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -47,16 +46,6 @@ pub(super) enum Message {
     Flush(SyncSender<()>),
 }
 
-impl Message {
-    /// Whether somebody waits for it, or the end of a campaign would.
-    fn is_urgent(&self) -> bool {
-        matches!(
-            self,
-            Message::Flush(_) | Message::Note(_, Event::Ended { .. })
-        )
-    }
-}
-
 /// Where messages to the writer are handed in. When the last one is gone, so is
 /// the writer: its connection is closed by then.
 #[derive(Clone, Debug)]
@@ -72,13 +61,8 @@ struct Handle {
 impl Inbox {
     /// Hands in a message; false if the writer is gone.
     pub(super) fn send(&self, message: Message) -> bool {
-        let urgent = message.is_urgent();
         let messages = self.0.messages.as_ref();
-        let sent = messages.is_some_and(|messages| messages.send(message).is_ok());
-        if let (true, Some(writer)) = (urgent, &self.0.writer) {
-            writer.thread().unpark();
-        }
-        sent
+        messages.is_some_and(|messages| messages.send(message).is_ok())
     }
 }
 
@@ -88,7 +72,6 @@ impl Drop for Handle {
     fn drop(&mut self) {
         drop(self.messages.take());
         if let Some(writer) = self.writer.take() {
-            writer.thread().unpark();
             // If it panicked, that was told when it did.
             let _ = writer.join();
         }
@@ -197,17 +180,11 @@ impl Writer {
     fn gather(&mut self, messages: &Receiver<Message>) -> bool {
         let deadline = Instant::now() + LONGEST_WAIT;
         while !self.batch.is_due() {
-            match messages.try_recv() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match messages.recv_timeout(left) {
                 Ok(message) => self.take(message),
-                Err(TryRecvError::Disconnected) => return false,
-                Err(TryRecvError::Empty) => {
-                    let left = deadline.saturating_duration_since(Instant::now());
-                    if left.is_zero() {
-                        return true;
-                    }
-                    // Until then, or until something urgent is handed in.
-                    thread::park_timeout(left);
-                }
+                Err(RecvTimeoutError::Timeout) => return true,
+                Err(RecvTimeoutError::Disconnected) => return false,
             }
         }
         true

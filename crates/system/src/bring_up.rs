@@ -5,7 +5,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use murphy_registry::Registry;
 
@@ -19,11 +18,6 @@ use murphy_campaign::BrokenWorld;
 
 /// How often a start is tried whose ports somebody else took meanwhile.
 const TRIES: usize = 4;
-
-/// How long a proxy that carries an execution or two stays awake for the next
-/// call. Longer than a service that has its answer ready needs; one that
-/// works longer hides what waking up costs.
-const NEXT_CALL: Duration = Duration::from_micros(100);
 
 /// How many campaigns' logs are kept.
 const LOGS_KEPT: usize = 10;
@@ -87,13 +81,11 @@ pub(super) fn prepare(
     Ok((services, wiring))
 }
 
-/// Calls of one execution at a time come one after the other: what counts is
-/// how soon each is noticed, not how many can be carried at once. Of several,
-/// the services do most of the work: they get half of the processors.
+/// The proxies get half of the processors at most, since the services do most
+/// of the work, and no more threads than executions run at once.
 fn proxy_settings(options: &LiveOptions) -> murphy_proxy::Settings {
     let mut settings = options.proxy.clone();
     settings.threads = (settings.threads / 2).clamp(1, options.workers as usize);
-    settings.awake = NEXT_CALL;
     settings
 }
 

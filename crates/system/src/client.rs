@@ -8,9 +8,8 @@
 use std::io;
 
 use bytes::{Buf, BytesMut};
-use murphy_proxy::{Near, NearStream};
 use rustix::net::RecvFlags;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 /// The longest head of an answer.
@@ -47,43 +46,18 @@ pub(super) enum Lost {
     NotHttp,
 }
 
-/// Whom a client calls.
-enum Callee {
-    /// Whoever listens at `host:port`.
-    At(String),
-    /// A proxy in this process.
-    Near(Near),
-}
-
-/// What a request is sent on.
-trait Stream: AsyncRead + AsyncWrite + Send + Sync + Unpin {
-    /// Whether the other side has neither closed it nor sent anything unasked.
-    fn is_open(&mut self) -> bool;
-}
-
-type Connection = Box<dyn Stream>;
-
-/// A connection to one callee, made when needed and kept between requests.
+/// A connection to one address, made when needed and kept between requests.
 pub(super) struct Client {
-    callee: Callee,
-    stream: Option<Connection>,
+    address: String,
+    stream: Option<TcpStream>,
     read: BytesMut,
 }
 
 impl Client {
     /// A client of `host:port`.
     pub(super) fn new(address: impl Into<String>) -> Self {
-        Self::of(Callee::At(address.into()))
-    }
-
-    /// A client of a proxy in this process.
-    pub(super) fn near(proxy: Near) -> Self {
-        Self::of(Callee::Near(proxy))
-    }
-
-    fn of(callee: Callee) -> Self {
         Client {
-            callee,
+            address: address.into(),
             stream: None,
             read: BytesMut::new(),
         }
@@ -93,9 +67,7 @@ impl Client {
     /// it is one of HEAD, whose answer has no body.
     pub(super) async fn exchange(&mut self, request: &[u8], to_head: bool) -> Result<Answer, Lost> {
         // Taken out, so that it is closed if this is cancelled or fails.
-        let kept = self.stream.take();
-        let kept = kept.and_then(|mut kept| kept.is_open().then_some(kept));
-        let mut stream = match kept {
+        let mut stream = match self.stream.take().filter(is_open) {
             Some(kept) => kept,
             None => self.connect().await?,
         };
@@ -108,24 +80,20 @@ impl Client {
         Ok(answer)
     }
 
-    async fn connect(&self) -> Result<Connection, Lost> {
-        let address = match &self.callee {
-            Callee::At(address) => address,
-            Callee::Near(proxy) => return Ok(Box::new(proxy.connect())),
-        };
-        let stream = TcpStream::connect(address).await;
+    async fn connect(&self) -> Result<TcpStream, Lost> {
+        let stream = TcpStream::connect(&self.address).await;
         let stream = stream.map_err(|error| match error.kind() {
             io::ErrorKind::ConnectionRefused => Lost::Refused,
             _ => Lost::Unreachable,
         })?;
         // Requests are written whole; waiting for more only costs time.
         let _ = stream.set_nodelay(true);
-        Ok(Box::new(stream))
+        Ok(stream)
     }
 
     async fn answer(
         &mut self,
-        stream: &mut Connection,
+        stream: &mut TcpStream,
         to_head: bool,
     ) -> Result<(Answer, bool), Lost> {
         let mut head = self.head(stream).await?;
@@ -151,7 +119,7 @@ impl Client {
         Ok((answer, persists))
     }
 
-    async fn head(&mut self, stream: &mut Connection) -> Result<Head, Lost> {
+    async fn head(&mut self, stream: &mut TcpStream) -> Result<Head, Lost> {
         loop {
             if let Some((head, length)) = Head::parse(&self.read)? {
                 self.read.advance(length);
@@ -168,14 +136,14 @@ impl Client {
         }
     }
 
-    async fn exactly(&mut self, stream: &mut Connection, length: usize) -> Result<Vec<u8>, Lost> {
+    async fn exactly(&mut self, stream: &mut TcpStream, length: usize) -> Result<Vec<u8>, Lost> {
         while self.read.len() < length {
             self.more(stream).await?;
         }
         Ok(self.read.split_to(length).to_vec())
     }
 
-    async fn rest(&mut self, stream: &mut Connection) -> Result<Vec<u8>, Lost> {
+    async fn rest(&mut self, stream: &mut TcpStream) -> Result<Vec<u8>, Lost> {
         loop {
             match stream.read_buf(&mut self.read).await {
                 Ok(0) => return Ok(self.read.split().to_vec()),
@@ -185,7 +153,7 @@ impl Client {
         }
     }
 
-    async fn chunks(&mut self, stream: &mut Connection) -> Result<Vec<u8>, Lost> {
+    async fn chunks(&mut self, stream: &mut TcpStream) -> Result<Vec<u8>, Lost> {
         let mut body = Vec::new();
         loop {
             let line = self.line(stream).await?;
@@ -203,7 +171,7 @@ impl Client {
     }
 
     /// The next line, without its end.
-    async fn line(&mut self, stream: &mut Connection) -> Result<Vec<u8>, Lost> {
+    async fn line(&mut self, stream: &mut TcpStream) -> Result<Vec<u8>, Lost> {
         loop {
             if let Some(at) = self.read.iter().position(|byte| *byte == b'\n') {
                 let line = self.read.split_to(at + 1);
@@ -216,7 +184,7 @@ impl Client {
         }
     }
 
-    async fn more(&mut self, stream: &mut Connection) -> Result<(), Lost> {
+    async fn more(&mut self, stream: &mut TcpStream) -> Result<(), Lost> {
         match stream.read_buf(&mut self.read).await {
             Ok(0) | Err(_) => Err(Lost::Cut),
             Ok(_) => Ok(()),
@@ -224,19 +192,12 @@ impl Client {
     }
 }
 
-impl Stream for TcpStream {
-    /// Asked of the kernel, because the runtime may not have looked yet.
-    fn is_open(&mut self) -> bool {
-        let look = RecvFlags::PEEK | RecvFlags::DONTWAIT;
-        let looked = rustix::net::recv(&*self, &mut [0u8; 1], look);
-        looked.is_err_and(|error| error == rustix::io::Errno::WOULDBLOCK)
-    }
-}
-
-impl Stream for NearStream {
-    fn is_open(&mut self) -> bool {
-        NearStream::is_open(self)
-    }
+/// Whether the other side has neither closed it nor sent anything unasked.
+/// Asked of the kernel, because the runtime may not have looked yet.
+fn is_open(stream: &TcpStream) -> bool {
+    let look = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+    let looked = rustix::net::recv(stream, &mut [0u8; 1], look);
+    looked.is_err_and(|error| error == rustix::io::Errno::WOULDBLOCK)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -383,8 +344,8 @@ mod tests {
         let answer = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
         let mut client = serve(vec![vec![answer], vec![answer]]).await;
         assert!(ask(&mut client).await.is_ok());
-        let kept = client.stream.as_mut().unwrap();
-        while kept.is_open() {
+        let kept = client.stream.as_ref().unwrap();
+        while is_open(kept) {
             tokio::task::yield_now().await;
         }
         assert!(ask(&mut client).await.is_ok());

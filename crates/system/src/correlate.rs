@@ -15,7 +15,6 @@ use murphy_model::{Call, Faultload, Identity, Observed, Point};
 use super::beside::{Clash, has_passed};
 use super::grace::{self, Grace};
 use super::spec::{ScenarioSpec, ServiceSpec, Source, SystemSpec};
-use super::turns::Turns;
 use super::{How, Keep, LiveOptions, LiveWorld};
 use murphy_campaign::BrokenWorld;
 
@@ -167,8 +166,6 @@ impl LiveWorld {
             true => 1,
             false => self.options.least_workers,
         };
-        let turns = self.turns.take().filter(|_| !solo);
-        self.turns = turns.map(|_| Turns::new(self.options.workers));
     }
 
     /// Finds out how long executions are to be waited for. Where some calls came

@@ -29,7 +29,8 @@ pub(super) struct Grace {
     /// As it was set, or seen to be needed.
     known: Option<Duration>,
     /// The shortest time that the scenario took without faults, in nanoseconds:
-    /// the first times it pays for connections, too.
+    /// the first times it pays for connections, too. `u64::MAX` until one is
+    /// known.
     shortest: AtomicU64,
 }
 
@@ -58,25 +59,13 @@ impl Grace {
         self.shortest.fetch_min(took, Ordering::Relaxed);
     }
 
-    /// Whether it is but a precaution, and short: nothing is known to come late,
-    /// and scenarios are so short that it counts.
-    pub(super) fn is_precaution(&self) -> bool {
-        self.known.is_none() && self.usual() < USUAL
-    }
-
     pub(super) fn get(&self) -> Duration {
         self.known.unwrap_or_else(|| self.usual())
     }
 
-    /// How long a scenario takes without faults, at best, once that is known.
-    pub(super) fn scenario(&self) -> Option<Duration> {
-        let shortest = self.shortest.load(Ordering::Relaxed);
-        (shortest != u64::MAX).then(|| Duration::from_nanos(shortest))
-    }
-
     fn usual(&self) -> Duration {
-        let share = self.scenario().map(|took| took / SHARE);
-        share.map_or(USUAL, |share| share.clamp(LEAST, USUAL))
+        let shortest = Duration::from_nanos(self.shortest.load(Ordering::Relaxed));
+        (shortest / SHARE).clamp(LEAST, USUAL)
     }
 }
 
@@ -89,11 +78,9 @@ mod tests {
         let mut usual = Grace::set(Duration::ZERO);
         usual.settle(None);
         assert_eq!(usual.get(), USUAL);
-        assert!(!usual.is_precaution());
         for (took, grace) in [(10_000, 1_000), (12_000, 1_000), (800, 80), (20, 50)] {
             usual.learn(Duration::from_micros(took));
             assert_eq!(usual.get(), Duration::from_micros(grace), "{took}");
-            assert!(usual.is_precaution());
         }
     }
 
@@ -103,7 +90,6 @@ mod tests {
         late.settle(Some(Duration::from_millis(30)));
         late.learn(Duration::from_micros(1));
         assert_eq!(late.get(), Duration::from_millis(90));
-        assert!(!late.is_precaution());
         late.settle(Some(Duration::from_millis(600)));
         assert_eq!(late.get(), MOST);
     }

@@ -17,7 +17,6 @@ mod grace;
 mod health;
 mod ledger;
 mod log;
-mod moment;
 mod options;
 mod ports;
 mod process;
@@ -28,19 +27,14 @@ mod steps;
 mod survey;
 mod teardown;
 pub mod template;
-mod turns;
 mod wiring;
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use murphy_model::{Execution, Fault, Faultload, Identity, Observed, Point, Verdict};
-use murphy_proxy::Awake;
-use murphy_registry::{
-    Control as _, ExecutionId, Plan, Recorded, Registry, Unattributed, WorkerId,
-};
+use murphy_registry::{ExecutionId, Plan, Recorded, Registry, Unattributed, WorkerId};
 use tokio::sync::RwLock;
-use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 use self::bring_up::bring_up;
@@ -50,13 +44,11 @@ use self::control::Control;
 use self::downfall::{Downfall, is_down};
 use self::grace::Grace;
 use self::log::Log;
-use self::moment::Moments;
 use self::scenario::{About, Scenario};
 use self::services::{Mark, Services};
-use self::spec::{ScenarioKind, ScenarioSpec, Session, SystemSpec};
+use self::spec::{ScenarioSpec, Session, SystemSpec};
 use self::steps::Steps;
 use self::teardown::Teardown;
-use self::turns::{Turn, Turns};
 use self::wiring::Wiring;
 use murphy_campaign::{BrokenWorld, World};
 
@@ -72,16 +64,9 @@ pub use self::survey::{ServiceState, survey};
 /// How much of what a test prints is kept, from its end.
 const OUTPUT: usize = 64 * 1024;
 
-/// The shortest time that a timer can wait for.
-const TICK: Duration = Duration::from_millis(1);
-
 /// How long what services printed may take to reach us. Only failing
 /// executions wait for it.
 const PRINTING: Duration = Duration::from_millis(2);
-
-/// How long the answer to a declared request is waited for awake, and all calls
-/// behind it. What takes longer by itself hides what waking up costs.
-const NEXT_ANSWER: Duration = Duration::from_millis(5);
 
 /// A system on real sockets with Murphy around it. [`LiveWorld::stop`] ends it
 /// in good order; dropping it ends it at once, but for the commands and
@@ -102,11 +87,7 @@ pub struct LiveWorld {
     together: RwLock<()>,
     downfall: Downfall,
     registry: Arc<Registry>,
-    awake: Awake,
     grace: Grace,
-    moments: Moments,
-    /// Where the next scenario may run while an execution is waited for.
-    turns: Option<Turns>,
     /// Whether every execution begins with services that were just started.
     restarts: bool,
     /// Whether a `reset` step claims the same.
@@ -166,11 +147,6 @@ impl LiveWorld {
                 "cannot listen on loopback for tests that ask: {error}"
             ))
         })?;
-        let awake = Awake::new(match &scenario.kind {
-            ScenarioKind::Requests(_) => NEXT_ANSWER,
-            _ => Duration::ZERO,
-        });
-        let awake = awake.apart_from(wiring.awake().to_vec());
         Ok(LiveWorld {
             scenario: Scenario::prepare(&scenario, &wiring, options.workers, &mark).await?,
             setup,
@@ -183,13 +159,10 @@ impl LiveWorld {
             together: RwLock::default(),
             downfall: Downfall::default(),
             registry,
-            awake,
             timeout: scenario.timeout,
             expected: expected(&system, &scenario),
             late_before: 0,
             grace: Grace::set(options.grace),
-            moments: Moments::default(),
-            turns: overlaps(&system, &scenario, &options).then(|| Turns::new(options.workers)),
             restarts: system.restart,
             is_cold: system.is_cold,
             restart_took: Mutex::default(),
@@ -296,18 +269,13 @@ impl LiveWorld {
         let done = self.execute_once(worker, faultload, identity, keep, how);
         let (observed, recorded, ended) = done.await?;
         drop(together);
-        if !ended || !self.runs_beside() {
+        if !ended || self.options.workers == 1 {
             return Ok((observed, recorded));
         }
         let _alone = self.together.write().await;
         let done = self.execute_once(worker, faultload, identity, keep, how);
         let (observed, recorded, _) = done.await?;
         Ok((observed, recorded))
-    }
-
-    /// Whether executions may overlap at all.
-    fn runs_beside(&self) -> bool {
-        self.options.workers > 1 || self.ahead() > 0
     }
 
     /// What was seen, the requests where they are to be kept, and whether a
@@ -320,15 +288,13 @@ impl LiveWorld {
         keep: Keep,
         how: How,
     ) -> Result<(Observed, Option<Recorded>, bool), BrokenWorld> {
-        let mut turn = self.turn().await;
-        let worker = turn.as_ref().map_or(worker, Turn::worker);
         self.restart_if_wanted().await?;
         self.services.revive(&self.wiring).await?;
         self.reset.run().await?;
         let marks = self.services.marks();
         let begun = self.begin(worker, faultload, identity, keep, how.solo)?;
         let said = Arc::new(Log::new(OUTPUT));
-        let (word, recorded, took) = self.play(worker, &begun, &said, how, &mut turn).await?;
+        let (word, recorded, took) = self.play(worker, &begun, &said, how).await?;
         if word.is_err() && recorded.details.iter().any(is_down) {
             self.check_running(&recorded).await?;
         }
@@ -404,7 +370,6 @@ impl LiveWorld {
         begun: &Begun<'_>,
         said: &Arc<Log>,
         how: How,
-        turn: &mut Option<Turn<'_>>,
     ) -> Result<(Result<(), String>, Recorded, Duration), BrokenWorld> {
         let about = About {
             worker,
@@ -415,12 +380,7 @@ impl LiveWorld {
         };
         let began = Instant::now();
         let mut run = self.scenario.start(&about)?;
-        self.stir();
-        let word = tokio::select! {
-            biased;
-            word = timeout(self.timeout, run.word()) => word,
-            never = self.awake.stay() => never,
-        };
+        let word = timeout(self.timeout, run.word()).await;
         let took = began.elapsed();
         // A stuck scenario is left waiting until its record is taken, which
         // then shows the call it waits for, not how the call was dropped.
@@ -428,18 +388,6 @@ impl LiveWorld {
             Ok(_) => (how.grace, self.options.patience),
             Err(_) => (Duration::ZERO, Duration::ZERO),
         };
-        // Before it leaves: somebody comes in its place.
-        let busy = self.registry.is_busy();
-        if let Some(turn) = turn {
-            match self.may_leave(begun.id, &word) {
-                true => {
-                    self.registry.leave(begun.id);
-                    turn.let_next().await;
-                }
-                false => turn.wait_for_last().await,
-            }
-        }
-        self.wait_a_moment(begun.id, grace, busy).await;
         let recorded = self.registry.collect_within(begun.id, grace, patience);
         let recorded = recorded.await.map_err(|_| {
             broken("an execution was forgotten before it could be collected")
@@ -448,43 +396,6 @@ impl LiveWorld {
         run.end().await;
         let word = word.unwrap_or_else(|_| Err(format!("did not end within {:?}", self.timeout)));
         Ok((word, recorded, took))
-    }
-
-    /// Whether the next scenario may begin in this one's place: not beside a
-    /// test that failed, nor beside calls that nobody waits for any more but
-    /// that still keep services busy.
-    fn may_leave(&self, id: ExecutionId, word: &Result<Result<(), String>, Elapsed>) -> bool {
-        let passed = matches!(word, Ok(Ok(())));
-        passed && self.ahead() > 0 && self.registry.is_quiet(id, Duration::ZERO)
-    }
-
-    /// Answers are waited for awake where few scenarios run, and short ones;
-    /// where many do, they keep the processors busy.
-    fn stir(&self) {
-        let usual = self.grace.scenario();
-        if self.registry.is_busy() {
-            self.awake.rest();
-        } else if usual.is_none_or(|usual| usual < NEXT_ANSWER) {
-            self.awake.stir();
-        }
-    }
-
-    /// Waits for an execution to be quiet, for a tick of the clock at most,
-    /// which a timer would take for any shorter time. Awake where answers are
-    /// waited for awake, too: a processor that is given away may not come back
-    /// sooner than that.
-    async fn wait_a_moment(&self, id: ExecutionId, grace: Duration, busy: bool) {
-        if grace >= TICK {
-            return;
-        }
-        if !self.awake.is_on() || busy {
-            self.moments.pass(grace).await;
-            return;
-        }
-        let began = Instant::now();
-        while began.elapsed() < TICK && !self.registry.is_quiet(id, grace) {
-            tokio::task::yield_now().await;
-        }
     }
 
     /// What the services logged, where the test failed.
@@ -499,31 +410,18 @@ impl LiveWorld {
 
     fn check_worker(&self, worker: u32) -> Result<(), BrokenWorld> {
         let workers = self.options.workers;
-        match worker < workers + self.ahead() {
+        match worker < workers {
             true => Ok(()),
             false => Err(broken(format!(
                 "there is no worker {worker}: there are {workers}, from 0"
             ))),
         }
     }
-
-    /// The turn decides which worker it is, where there are turns.
-    async fn turn(&self) -> Option<Turn<'_>> {
-        Some(self.turns.as_ref()?.next().await)
-    }
 }
 
 impl World for LiveWorld {
     fn workers(&self) -> u32 {
         self.options.workers
-    }
-
-    fn ahead(&self) -> u32 {
-        match self.turns.is_some() && self.grace.is_precaution() {
-            // What was handed over is run: as few as keep the workers busy.
-            true => self.options.workers.div_ceil(2),
-            false => 0,
-        }
     }
 
     fn late(&self) -> usize {
@@ -639,12 +537,4 @@ fn expected(system: &SystemSpec, scenario: &ScenarioSpec) -> Vec<String> {
     let services = system.services.iter();
     let expected = services.filter(|it| it.proxied && !it.unused.covers(&scenario.name));
     expected.map(|it| it.name.clone()).collect()
-}
-
-/// Whether a scenario may run while the execution before it is waited for: if
-/// it is ours to begin, if calls that come late say whose they are, and if no
-/// state must be as it was.
-fn overlaps(system: &SystemSpec, scenario: &ScenarioSpec, options: &LiveOptions) -> bool {
-    let ours = matches!(scenario.kind, ScenarioKind::Requests(_));
-    ours && !options.solo && system.reset.is_empty() && !system.restart
 }

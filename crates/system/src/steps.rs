@@ -19,7 +19,7 @@ use super::log::Log;
 use super::process::Children;
 use super::scenario::command::{self, Program};
 use super::scenario::reflection::Schemas;
-use super::scenario::request::{Around, Requests, To};
+use super::scenario::request::{Around, Requests};
 use super::scenario::{Task, urls};
 use super::spec::{RequestCall, StepFunction, StepSpec};
 use super::template::Places;
@@ -65,7 +65,7 @@ impl Steps {
                 StepSpec::Request(request) => {
                     let specs = std::slice::from_ref(&**request);
                     let mut schemas = Schemas::default();
-                    let asks = Requests::new(&name, specs, To::themselves(direct), &mut schemas);
+                    let asks = Requests::new(&name, specs, direct, direct, &mut schemas);
                     Does::Ask(Box::new(AsyncMutex::new(asks.await?)))
                 }
                 StepSpec::Function(function) => Does::Call(function.clone(), urls(direct)),

@@ -3,8 +3,7 @@
 //! Owns the listeners: which there are, whose traffic comes in at each, and
 //! where everybody must call so that it does.
 //!
-//! - A scenario enters by listeners of its worker, one per service; a declared
-//!   HTTP request, which is sent from here, by the same proxies without a socket.
+//! - A scenario enters by listeners of its worker, one per service.
 //! - A service that Murphy starts has a listener of its own for each service
 //!   that its command or environment names. Whoever calls there is known,
 //!   which is half of finding a parent where no context survives.
@@ -24,11 +23,11 @@
 //! a time: services that run already keep their connections when that is
 //! decided.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use murphy_proxy::{Awake, Listener, Near, Proxy, Settings, StartError};
+use murphy_proxy::{Listener, Proxy, Settings, StartError};
 use murphy_registry::{self as registry, CallGraph, Origin, Registry, WorkerId};
 
 use super::broken::{More, broken};
@@ -63,8 +62,6 @@ pub(super) struct Wiring {
     common: Places,
     /// What each worker's scenario calls.
     entries: Vec<Places>,
-    /// The same for requests that are sent from this process.
-    near: Vec<BTreeMap<String, Near>>,
     /// Listeners of a single caller: who, whom, where.
     own: Vec<(String, String, Place)>,
 }
@@ -86,7 +83,6 @@ impl Wiring {
         let mut wiring = Wiring {
             common: direct.clone(),
             entries: vec![direct.clone(); workers as usize],
-            near: vec![BTreeMap::new(); workers as usize],
             direct,
             own: Vec::new(),
             proxy,
@@ -95,17 +91,14 @@ impl Wiring {
         registry.listening(ports(system, &wiring.direct, &doors, &addresses));
         registry.calling(call_graph(system));
         for ((caller, listener), address) in doors.into_iter().zip(addresses) {
-            wiring.note(caller, &listener, address.into());
+            wiring.note(caller, listener.service, address.into());
         }
         Ok(wiring)
     }
 
-    fn note(&mut self, caller: Caller, listener: &Listener, place: Place) {
-        let service = listener.service.clone();
+    fn note(&mut self, caller: Caller, service: String, place: Place) {
         match caller {
             Caller::Worker(worker) => {
-                let near = self.proxy.near(listener);
-                self.near[worker as usize].insert(service.clone(), near);
                 self.entries[worker as usize].insert(service, place);
             }
             Caller::Anyone => {
@@ -113,11 +106,6 @@ impl Wiring {
             }
             Caller::Service(name) => self.own.push((name, service, place)),
         }
-    }
-
-    /// What keeps the threads of the proxies awake.
-    pub(super) fn awake(&self) -> &[Arc<Awake>] {
-        self.proxy.awake()
     }
 
     /// Where each service listens itself: no faults that way.
@@ -133,12 +121,6 @@ impl Wiring {
     /// Where a worker's scenario enters.
     pub(super) fn entries(&self, worker: u32) -> &Places {
         &self.entries[worker as usize]
-    }
-
-    /// Where a worker's scenario enters if it is sent from this process: by no
-    /// socket. Services that are not proxied are not among them.
-    pub(super) fn near(&self, worker: u32) -> &BTreeMap<String, Near> {
-        &self.near[worker as usize]
     }
 
     /// Where a service must call the others.

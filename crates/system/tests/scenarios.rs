@@ -4,7 +4,7 @@ mod support;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use murphy_campaign::{BrokenWorld, World};
 use murphy_model::{Faultload, Verdict};
@@ -320,11 +320,6 @@ async fn executions_of_different_workers_do_not_meet() {
     assert_eq!(world.registry().live(), 0);
 }
 
-async fn correlated(system: SystemSpec, scenario: ScenarioSpec, options: LiveOptions) -> LiveWorld {
-    let started = LiveWorld::start_correlated(system, scenario, options, Wanted::default());
-    started.await.unwrap().0
-}
-
 /// Services that run already, at a shop that asks the cart by a fixed address.
 fn running_shop(connects_at: usize) -> SystemSpec {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -445,64 +440,6 @@ async fn a_test_that_gets_in_its_own_way_is_run_one_at_a_time() {
             HowClashed::OtherCalls(point) => panic!("{point}"),
         });
         assert_eq!(why.as_deref(), clash, "{script}");
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_execution_begins_while_the_last_is_waited_for_and_nothing_changes() {
-    // So many more may be handed over.
-    for (workers, more) in [(1, 1), (2, 1), (3, 2)] {
-        ahead_of_time(workers, more).await;
-    }
-}
-
-async fn ahead_of_time(workers: u32, more: u32) {
-    let folder = Folder::new();
-    let options = LiveOptions {
-        workers,
-        ..options(&folder)
-    };
-    let world = correlated(shop(FORWARDED), buys(), options).await;
-    let (calm, struck) = (run(&world, "").await, run(&world, FAULT).await);
-    let mut tries = 0..100;
-    while world.ahead() == 0 && tries.next().is_some() {
-        // On a busy machine the first ones take long.
-        run(&world, "").await;
-    }
-    assert_eq!((world.workers(), world.ahead()), (workers, more));
-    for _ in 0..20 {
-        let all = (0..=workers + more).map(async |number| {
-            let (faults, alone) = match number % 2 {
-                0 => ("", &calm),
-                _ => (FAULT, &struck),
-            };
-            // The last one is one too many, and waits for its turn as well.
-            let worker = number.min(workers + more - 1);
-            let ahead = run_on(&world, worker, faults).await;
-            assert_eq!(ahead.execution, alone.execution);
-            assert!(ahead.quiet);
-        });
-        futures_util::future::join_all(all).await;
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn nothing_begins_ahead_where_it_could_make_a_difference() {
-    let folder = Folder::new();
-    let (one, reset) = (options(&folder), StepSpec::Command(shell("true")));
-    let with_state = SystemSpec {
-        reset: vec![reset],
-        ..shop(FORWARDED)
-    };
-    let a_command = command("curl -s $MURPHY_SHOP_URL/buy");
-    let cases = [
-        ("state that is reset", with_state, buys(), one.clone()),
-        ("a test of its own", shop(FORWARDED), a_command, one.clone()),
-        ("nothing handed on", shop(""), buys(), one),
-    ];
-    for (what, system, scenario, options) in cases {
-        let world = correlated(system, scenario, options).await;
-        assert_eq!(world.ahead(), 0, "{what}");
     }
 }
 
@@ -730,35 +667,30 @@ async fn a_step_that_fails_is_named() {
     );
 }
 
-/// Not a bound on time, which a busy machine would break: what an execution
-/// costs beside its request is printed for those who look.
+/// A client that connected for every request would pass all else, and be seen
+/// by the service that no proxy stands before; a proxy that did so, by the other.
 #[tokio::test(flavor = "multi_thread")]
-async fn thousands_of_requests_are_no_trouble() {
+async fn executions_send_their_requests_on_connections_that_are_kept() {
     let folder = Folder::new();
+    let (shop, at_shop) = counting_service();
+    let (cart, at_cart) = counting_service();
+    let not_proxied = ServiceSpec {
+        proxied: false,
+        ..running("cart", &cart)
+    };
     let system = SystemSpec {
-        services: vec![ServiceSpec {
-            ..managed("shop", "cart", &[])
-        }],
+        services: vec![running("shop", &shop), not_proxied],
         ..SystemSpec::default()
     };
-    let options = LiveOptions {
-        grace: Duration::ZERO,
-        ..options(&folder)
-    };
-    let world = LiveWorld::start(system, buys(), options).await.unwrap();
-    let began = Instant::now();
-    for _ in 0..1000 {
+    let requests = vec![request("shop", "/buy"), request("cart", "/items")];
+    let test = scenario(ScenarioKind::Requests(requests));
+    let world = start(system, test, &folder).await.unwrap();
+    let connections = || [&at_shop, &at_cart].map(|it| it.load(Ordering::SeqCst));
+    assert_eq!(complaint(&run(&world, "").await), "");
+    let made = connections();
+    for _ in 0..100 {
         assert_eq!(complaint(&run(&world, "").await), "");
     }
-    let with_murphy = began.elapsed() / 1000;
-    let bare = Instant::now();
-    let address = world.direct("shop").unwrap();
-    tokio::task::spawn_blocking(move || {
-        let url = format!("http://{address}/buy");
-        assert!((0..1000).all(|_| get(&url, &[]).is_some()));
-    })
-    .await
-    .unwrap();
-    let bare = bare.elapsed() / 1000;
-    println!("{with_murphy:?} per execution; bare, with a connection each: {bare:?}");
+    assert_eq!(connections(), made);
+    assert_eq!(world.registry().live(), 0);
 }

@@ -176,7 +176,9 @@ fn number(text: &str) -> Option<usize> {
         // The beginning of a word.
         return None;
     }
-    (whole > 3 || fraction > 2).then_some(length)
+    // Rust tells the number of the thread, which is short in a container.
+    let is_thread = text[length..].starts_with(") panicked at");
+    (whole > 3 || fraction > 2 || is_thread).then_some(length)
 }
 
 /// Addresses in memory, and ids: long, and not a word.
@@ -234,6 +236,7 @@ mod tests {
             ("ratio 0.33333", "ratio *"),
             ("v2 of http2, 5xx", "v2 of http2, 5xx"),
             ("é 12345 é", "é * é"),
+            ("'a' (843) panicked at b.rs:5", "'a' (*) panicked at b.rs:5"),
         ];
         for (text, masked) in cases {
             assert_eq!(mask(text), masked);

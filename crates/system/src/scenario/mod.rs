@@ -28,7 +28,7 @@ use super::wiring::Wiring;
 use command::Program;
 use murphy_campaign::BrokenWorld;
 use reflection::Schemas;
-use request::{Around, Requests, To};
+use request::{Around, Requests};
 
 /// A test, ready to be run by any worker.
 pub(super) enum Scenario {
@@ -67,12 +67,8 @@ impl Scenario {
                 let mut schemas = Schemas::default();
                 let mut all = Vec::new();
                 for worker in 0..workers {
-                    let to = To {
-                        places: wiring.entries(worker),
-                        near: wiring.near(worker),
-                        direct: wiring.direct(),
-                    };
-                    let requests = Requests::new(&what, specs, to, &mut schemas);
+                    let (places, direct) = (wiring.entries(worker), wiring.direct());
+                    let requests = Requests::new(&what, specs, places, direct, &mut schemas);
                     all.push(AsyncMutex::new(requests.await?));
                 }
                 Scenario::Requests(all)

@@ -5,12 +5,10 @@
 //! per worker and service, so that an execution costs little more than its
 //! request.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Instant;
 
 use http::{HeaderName, HeaderValue, Method};
-use murphy_proxy::Near;
 
 use super::super::broken::{More, broken};
 use super::super::client::{Answer, Client};
@@ -59,37 +57,16 @@ pub(crate) struct Around<'a> {
     pub(crate) struck: &'a (dyn Fn() -> bool + Send + Sync),
 }
 
-/// Where services are, for who calls them.
-#[derive(Clone, Copy)]
-pub(crate) struct To<'a> {
-    /// Where requests are sent.
-    pub(crate) places: &'a Places,
-    /// Proxies there that HTTP/1.1 reaches without a socket.
-    pub(crate) near: &'a BTreeMap<String, Near>,
-    /// Where gRPC servers are asked what they tell of themselves.
-    pub(crate) direct: &'a Places,
-}
-
-impl<'a> To<'a> {
-    /// Services themselves, without any proxy.
-    pub(crate) fn themselves(direct: &'a Places) -> Self {
-        To {
-            places: direct,
-            near: const { &BTreeMap::new() },
-            direct,
-        }
-    }
-}
-
 impl Requests {
-    /// Makes requests ready to be sent; `what` is their name in messages.
+    /// Makes requests ready to be sent to these places; `what` is their name
+    /// in messages. What gRPC servers tell of themselves is asked of `direct`.
     pub(crate) async fn new(
         what: &str,
         specs: &[RequestSpec],
-        to: To<'_>,
+        places: &Places,
+        direct: &Places,
         schemas: &mut Schemas,
     ) -> Result<Self, BrokenWorld> {
-        let places = to.places;
         let mut requests = Requests {
             clients: Vec::new(),
             asks: Vec::new(),
@@ -103,12 +80,12 @@ impl Requests {
             let place = places.get(&spec.service).ok_or_else(unknown)?;
             let ask = match &spec.call {
                 RequestCall::Http { .. } => {
-                    let client = requests.client(&spec.service, place, to.near);
+                    let client = requests.client(&spec.service, place);
                     Ask::http(spec, place, client)
                         .map_err(|why| broken(format!("{what}: {why}")))?
                 }
                 RequestCall::Grpc { method, message } => {
-                    let direct = &to.direct[&spec.service];
+                    let direct = &direct[&spec.service];
                     let call =
                         grpc::Call::new(method, message, &spec.headers, place, direct, schemas);
                     let call = call.await.map_err(|error| {
@@ -127,13 +104,10 @@ impl Requests {
         Ok(requests)
     }
 
-    fn client(&mut self, service: &str, place: &Place, near: &BTreeMap<String, Near>) -> usize {
+    fn client(&mut self, service: &str, place: &Place) -> usize {
         let known = self.clients.iter().position(|(name, _)| name == service);
         known.unwrap_or_else(|| {
-            let client = match near.get(service) {
-                Some(proxy) => Client::near(proxy.clone()),
-                None => Client::new(place.address()),
-            };
+            let client = Client::new(place.address());
             self.clients.push((service.to_owned(), client));
             self.clients.len() - 1
         })

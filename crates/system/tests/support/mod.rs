@@ -11,6 +11,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use murphy_campaign::{BrokenWorld, World};
@@ -149,6 +150,22 @@ pub(crate) fn serve_here(answer: fn(&Asked) -> (u16, String)) -> String {
         }
     });
     address
+}
+
+/// A service in this process; where it listens, and how many connections were
+/// made to it.
+pub(crate) fn counting_service() -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let connections = Arc::new(AtomicUsize::new(0));
+    let counter = connections.clone();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            counter.fetch_add(1, Ordering::SeqCst);
+            std::thread::spawn(move || serve_connection(stream, |_| (200, "fine".to_owned())));
+        }
+    });
+    (address, connections)
 }
 
 /// A shop in this process that hands on nothing, and asks the cart by the only
