@@ -69,7 +69,7 @@ pub struct Outcome {
     pub reference: Observed,
     /// How calls were told apart.
     pub chosen: Chosen,
-    /// Every point seen that can be made to fail, in the order first seen.
+    /// Every point seen that can be injected, in the order first seen.
     pub points: Vec<Point>,
     /// Whether any fault struck in any execution.
     pub injected: bool,

@@ -142,7 +142,7 @@ impl Project {
         }
         if jobs > 1 && !self.config.system.reset.is_empty() {
             output::say(
-                "note: there are `reset` steps, which executions side by side would do to each other: `--jobs` counts as 1",
+                "note: using `--jobs 1`: with `reset` steps, parallel executions would reset each other's state",
             );
             return 1;
         }
@@ -338,10 +338,10 @@ fn say_if_one_at_a_time(correlation: &Correlation, scenario: &ScenarioSpec, jobs
     };
     let at_once = match jobs {
         1 => "",
-        _ => ", so `--jobs` counts as 1",
+        _ => ", so `--jobs` is 1",
     };
     let more = match &correlation.clash {
-        None => " (`murphy doctor` tells more)",
+        None => " (see `murphy doctor`)",
         Some(clash) => way_out(clash, scenario),
     };
     output::say(format_args!(
@@ -367,9 +367,9 @@ fn say_if_waiting(correlation: &Correlation) {
 fn way_out(clash: &Clash, scenario: &ScenarioSpec) -> &'static str {
     match (&clash.how, &scenario.kind) {
         (HowClashed::Failed { .. }, ScenarioKind::Command(_)) => {
-            "\nhint: to run side by side each needs data of its own: `MURPHY_WORKER` tells them apart"
+            "\nhint: parallel executions need separate data: use `MURPHY_WORKER`"
         }
-        (HowClashed::Failed { .. }, _) => "\nhint: to run side by side each needs data of its own",
+        (HowClashed::Failed { .. }, _) => "\nhint: parallel executions need separate data",
         (HowClashed::OtherCalls(_), _) => "",
     }
 }

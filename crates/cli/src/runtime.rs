@@ -128,9 +128,9 @@ impl Stopped {
 }
 
 const FIRST_WHILE_STOPPING: &str =
-    "stopping: what was started is stopped in good order; once more to stop at once";
-const FIRST: &str = "stopping: the running cases are finished first; once more to stop at once";
-const SECOND: &str = "stopping at once";
+    "stopping: shutting down what was started; press Ctrl-C again to stop now";
+const FIRST: &str = "stopping: finishing running executions; press Ctrl-C again to stop now";
+const SECOND: &str = "stopping now";
 
 /// Whether a campaign is under way. Signals are the whole process's, and so is
 /// what they mean at a time.

@@ -251,12 +251,12 @@ fn mistakes_are_told_with_their_place() {
         ),
         (
             service("command = 'x {cart}'"),
-            "stands for nothing",
+            "is not a placeholder",
             "{cart}",
         ),
         (
             service("command = 'x'\nenv = { A = '{port' }"),
-            "a brace is alone",
+            "unmatched brace",
             "{port",
         ),
         (

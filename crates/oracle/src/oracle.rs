@@ -23,7 +23,7 @@ pub enum Oracle {
     Scenario,
     /// Rules about the answers the scenario gets.
     Response,
-    /// A failure although no fault struck.
+    /// A failure although no fault was injected.
     NoCause,
     /// A callee's 503, 504 or 429 handed on as one's own answer.
     WrongStatus,
@@ -77,11 +77,11 @@ impl Oracle {
         match self {
             Oracle::Scenario => "the scenario itself complained",
             Oracle::Response => "an answer broke a rule about statuses, words or time",
-            Oracle::NoCause => "something failed although no fault struck",
+            Oracle::NoCause => "something failed although no fault was injected",
             Oracle::WrongStatus => "a service that ran handed on a callee's 503, 504 or 429",
-            Oracle::NotExercised => "a planned fault never struck",
+            Oracle::NotExercised => "a planned fault was not injected",
             Oracle::TimeoutInversion => "a caller gave up before its callee could answer",
-            Oracle::RetryNotIdempotent => "work that was done was asked for once more",
+            Oracle::RetryNotIdempotent => "work that was done was requested again",
             Oracle::RetryAmplification => "attempts at several levels multiplied",
             Oracle::RetryAtOnce => "a server whose connection broke was asked again at once",
             Oracle::RedundantCalls => "the same call was made twice without need",

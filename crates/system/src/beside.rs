@@ -142,7 +142,7 @@ fn in_short(complaint: &str) -> String {
 
 fn overwhelmed(broken: BrokenWorld, at_once: u32) -> BrokenWorld {
     let message = format!(
-        "{}; the test ran {at_once} times at once then, without faults",
+        "{}; {at_once} copies of the test were running in parallel, without faults",
         broken.message
     );
     let fewer = "fewer `--jobs` ask less of the services";
@@ -223,7 +223,8 @@ mod tests {
             logs: Vec::new(),
         };
         let told = overwhelmed(down, 8);
-        let expected = "service `cart` is down; the test ran 8 times at once then, without faults";
+        let expected =
+            "service `cart` is down; 8 copies of the test were running in parallel, without faults";
         assert_eq!(told.message, expected);
         assert!(told.hint.unwrap().contains("--jobs"));
     }

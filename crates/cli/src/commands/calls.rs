@@ -54,7 +54,7 @@ fn write(
 ) -> io::Result<()> {
     writeln!(out, "{}", scenario.name)?;
     terminal::write_calls(&seen.observed.execution.trace, out)?;
-    writeln!(out, "\nWhat can be made to fail, and how")?;
+    writeln!(out, "\nWhat can be injected, and how")?;
     for point in points(seen) {
         let modes: Vec<String> = campaign
             .options
@@ -71,7 +71,7 @@ fn write(
     }
     seen.unseen.write(out)?;
     if !seen.chosen.masked.is_empty() {
-        writeln!(out, "\nLeft out when calls are told apart")?;
+        writeln!(out, "\nIgnored when identifying calls")?;
         for line in &seen.chosen.masked {
             writeln!(out, "  {line}")?;
         }

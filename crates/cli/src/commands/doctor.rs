@@ -56,7 +56,7 @@ fn services_alone(project: &Project) -> Result<u8, Error> {
         services::write(project, &states, out)?;
         writeln!(
             out,
-            "\nNo scenario, so nothing was run: whether context survives and what would be made to fail is not known.\n  Give the test after `--`, as in `murphy doctor -- pytest -q`, or write a `[scenario.NAME]`."
+            "\nNo scenario, so nothing was run: whether context survives and what would be injected is not known.\n  Give the test after `--`, as in `murphy doctor -- pytest -q`, or write a `[scenario.NAME]`."
         )
     })?;
     Ok(match services::complain(&states) {
@@ -251,7 +251,7 @@ impl Report<'_> {
     }
 
     fn write_faults(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "\nWould be made to fail")?;
+        writeln!(out, "\nWould be injected")?;
         let trace = &self.observed.execution.trace;
         let options = &self.campaign.options;
         let mut any = false;

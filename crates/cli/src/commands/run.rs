@@ -201,10 +201,8 @@ fn say_what_is_remembered(memory: &Memory) {
     let under_faults = memory.executions.keys().filter(|it| !it.is_empty());
     match under_faults.count() {
         0 => {}
-        1 => output::say("note: 1 execution need not be made again"),
-        count => output::say(format_args!(
-            "note: {count} executions need not be made again"
-        )),
+        1 => output::say("note: reusing 1 stored execution"),
+        count => output::say(format_args!("note: reusing {count} stored executions")),
     }
 }
 
