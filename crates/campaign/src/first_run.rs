@@ -21,7 +21,7 @@ pub(crate) struct Trials {
 
 impl Trials {
     /// Those that a world made.
-    pub(crate) fn of(world: &impl World) -> Self {
+    pub(crate) fn of(world: &dyn World) -> Self {
         Trials {
             runs: world.trials(),
             lost: world.lost_in_trials(),

@@ -45,8 +45,8 @@ fn block_on_runtime<T>(builder: &mut Builder, work: impl Future<Output = T>) -> 
 }
 
 /// Runs a campaign; signals stop it. Says whether one did.
-pub(crate) async fn campaign<W: World>(
-    world: &W,
+pub(crate) async fn campaign(
+    world: &dyn World,
     settings: &Settings,
     memory: Memory,
     sinks: &mut [&mut dyn Sink],

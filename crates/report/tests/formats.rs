@@ -191,7 +191,7 @@ fn junit_is_well_formed_and_says_what_was_meant() {
             "got <500> | `x`",
             "known: M-bb0002 (fixed in v2)",
             "passed",
-            "not exercised: shop POST /checkout > pay POST /pay = reset never struck",
+            "not exercised: shop POST /checkout > pay POST /pay = reset not injected",
         ]
     );
     // The parser takes off white space at the ends.

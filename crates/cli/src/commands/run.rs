@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use murphy::replays::System;
 use murphy_campaign::since::{self, Past, Versions};
 use murphy_campaign::{Memory, Outcome, Settings as Campaign, Sink, World};
-use murphy_model::{Incomplete, Observed};
+use murphy_model::{Faultload, Incomplete, Observed};
 use murphy_report::redact;
 use murphy_report::shell::quoted;
 use murphy_store::Ndjson;
@@ -172,7 +172,7 @@ fn own_files(run: &Run<'_>) -> Vec<PathBuf> {
 }
 
 async fn campaign_in(
-    world: &impl World,
+    world: &dyn World,
     campaign: &Campaign,
     kept: &mut Kept,
     context: &Context,
@@ -208,12 +208,12 @@ fn say_what_is_remembered(memory: &Memory) {
 
 /// What of the last campaign still holds.
 async fn what_holds(
-    world: &impl World,
+    world: &dyn World,
     versions: &Versions,
     (identity, past): (murphy_model::Identity, Past),
 ) -> Result<Memory, Error> {
     let identity = std::sync::Arc::new(identity);
-    let (now, _): (Observed, _) = world.reference(&identity).await?;
+    let (now, _): (Observed, _) = world.record(&Faultload::none(), &identity).await?;
     let changed = since::changed(&past, versions, &now.execution.trace);
     let names: Vec<&str> = changed.iter().map(|service| &**service).collect();
     output::say(match names.is_empty() {

@@ -102,7 +102,7 @@ async fn tried(
 }
 
 async fn under_faults(
-    world: &impl World,
+    world: &dyn World,
     campaign: &Campaign,
     faultload: &Faultload,
 ) -> Result<Tried, Error> {
