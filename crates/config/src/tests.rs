@@ -285,7 +285,7 @@ fn mistakes_are_told_with_their_place() {
             "cannot both",
             "'x'",
         ),
-        (service("proxied = true"), "is nowhere", "cart"),
+        (service("proxied = true"), "needs `command` or `upstream`", "cart"),
         (
             service("upstream = 'a:1'\nlisten = 'localhost:9'"),
             "no address to listen at",
