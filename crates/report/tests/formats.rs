@@ -435,7 +435,7 @@ fn at_most_twenty_warnings_of_one_kind_are_printed() {
             "{name}"
         );
         assert_eq!(lines("was made several times at once"), 20, "{name}");
-        assert_eq!(lines("3 calls came when"), 1, "{name}");
+        assert_eq!(lines("3 calls arrived after"), 1, "{name}");
         assert_eq!(lines("… and 582 more"), 2, "{name}: {text}");
     }
 }
