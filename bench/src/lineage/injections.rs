@@ -10,10 +10,11 @@ use std::sync::Mutex;
 
 use murphy_corpus::deployments::{self, Request};
 use murphy_corpus::{Simulator, find};
-use murphy_model::{Certificate, Mode};
-use murphy_search::{Lineage, Modes, Options, Probe, explore};
+use murphy_model::{Faultload, Mode};
+use murphy_search::{Lineage, Modes, Options, explore};
 
 use super::bars::Bars;
+use super::procedures::{Procedure, Search};
 
 /// Runs of the steered procedure whose mean is taken.
 const SEEDS: u64 = 20;
@@ -24,6 +25,15 @@ const CALLS: &str = "1.5";
 
 /// Injections after which a published procedure is stopped.
 const MOST_CASES: usize = 3_000;
+
+/// Who chooses what to inject next.
+#[derive(Clone, Copy)]
+enum Searcher {
+    /// The product's own lineage strategy.
+    Steered,
+    /// As was published.
+    Published(Procedure),
+}
 
 /// A system of replicas, and what may fail at once.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,35 +53,42 @@ impl System {
         }
     }
 
-    /// One whole search.
-    fn search(&self, probe: Probe, seed: u64) -> Certificate {
+    /// The injections of one search, the run without faults not counted.
+    fn injections(&self, by: Searcher, seed: u64) -> f64 {
         let app = find("replicas").expect("the corpus has it");
         let settings = format!("{} seed={seed}", self.settings);
         let settings = app.settings_from_text(&settings);
-        let mut simulator = Simulator::new(app, settings.expect("the app has these switches"));
-        let mut options = Options::new(Modes::Same(vec![Mode::status(503)]));
-        options.max_faults = Some(self.most_faults);
-        options.max_cases = (probe != Probe::Steered).then_some(MOST_CASES);
-        let mut lineage = Lineage::new(options, probe);
-        explore(&mut lineage, 1, |faultload| simulator.run(faultload))
+        let simulator = Simulator::new(app, settings.expect("the app has these switches"));
+        let explored = match by {
+            Searcher::Steered => self.steered(simulator, seed),
+            Searcher::Published(procedure) => self.published(procedure, simulator),
+        };
+        (explored - 1) as f64
     }
 
-    /// The injections of one search, the run without faults not counted.
+    /// The executions of the steered search.
     ///
     /// # Panics
-    /// If the steered procedure did not find exactly what there is.
-    fn injections(&self, probe: Probe, seed: u64) -> f64 {
-        let certificate = self.search(probe, seed);
-        if probe == Probe::Steered {
-            let found = certificate.minimal.as_ref().map(Vec::len);
-            assert_eq!(found, Some(self.apis), "{} seed {seed}", self.settings);
-            assert!(certificate.is_complete(), "{} seed {seed}", self.settings);
-        }
-        (certificate.explored - 1) as f64
+    /// If it did not find exactly what there is.
+    fn steered(&self, mut simulator: Simulator, seed: u64) -> usize {
+        let mut options = Options::new(Modes::Same(vec![Mode::status(503)]));
+        options.max_faults = Some(self.most_faults);
+        let mut lineage = Lineage::new(options);
+        let certificate = explore(&mut lineage, 1, |faultload| simulator.run(faultload));
+        let found = certificate.minimal.as_ref().map(Vec::len);
+        assert_eq!(found, Some(self.apis), "{} seed {seed}", self.settings);
+        assert!(certificate.is_complete(), "{} seed {seed}", self.settings);
+        certificate.explored
     }
 
-    fn mean(&self, probe: Probe, seeds: u64) -> f64 {
-        let all = (0..seeds).map(|seed| self.injections(probe, seed));
+    /// The executions of a published procedure.
+    fn published(&self, procedure: Procedure, mut simulator: Simulator) -> usize {
+        let run = |faultload: &Faultload| simulator.run(faultload);
+        Search::run(procedure, self.most_faults, MOST_CASES, run).explored()
+    }
+
+    fn mean(&self, by: Searcher, seeds: u64) -> f64 {
+        let all = (0..seeds).map(|seed| self.injections(by, seed));
         all.sum::<f64>() / seeds as f64
     }
 }
@@ -79,8 +96,8 @@ impl System {
 /// One measurement, by what is measured.
 type Measured = BTreeMap<(System, &'static str), f64>;
 
-/// What to measure: a system, a procedure with its name, and how many seeds.
-type Job = (System, &'static str, Probe, u64);
+/// What to measure: a system, a searcher with its name, and how many seeds.
+type Job = (System, &'static str, Searcher, u64);
 
 /// Prints the table and holds it to the bars.
 pub fn run(bars: &mut Bars) {
@@ -103,12 +120,13 @@ fn jobs(requests: &[Request]) -> Vec<Job> {
         for choice in ["random", "priority", "round-robin"] {
             let seeds = if choice == "priority" { 1 } else { SEEDS };
             let system = System::of(request, choice, CALLS);
-            jobs.push((system, "steered", Probe::Steered, seeds));
+            jobs.push((system, "steered", Searcher::Steered, seeds));
         }
         let calibrated = System::of(request, "random", request.calls);
-        jobs.push((calibrated.clone(), "calibrated", Probe::Steered, 3));
-        jobs.push((calibrated.clone(), "fastfi", Probe::FastFi, 1));
-        jobs.push((calibrated, "ldfi", Probe::Ldfi, 1));
+        jobs.push((calibrated.clone(), "calibrated", Searcher::Steered, 3));
+        for (name, procedure) in [("fastfi", Procedure::FastFi), ("ldfi", Procedure::Ldfi)] {
+            jobs.push((calibrated.clone(), name, Searcher::Published(procedure), 1));
+        }
     }
     jobs.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
     jobs.dedup_by(|a, b| a.0 == b.0 && a.1 == b.1);
@@ -124,10 +142,10 @@ fn measure(jobs: Vec<Job>) -> Measured {
     let work = || {
         loop {
             let next = waiting.lock().expect("nobody panics holding it").pop();
-            let Some((system, name, probe, seeds)) = next else {
+            let Some((system, name, by, seeds)) = next else {
                 return;
             };
-            let mean = system.mean(probe, seeds);
+            let mean = system.mean(by, seeds);
             let mut measured = measured.lock().expect("nobody panics holding it");
             measured.insert((system, name), mean);
             eprint!("\r{} of {all} measured", measured.len());
@@ -242,7 +260,7 @@ fn few_attempts(bars: &mut Bars) {
         most_faults: 4,
         apis: 12,
     };
-    let injections = system.injections(Probe::Steered, 0);
+    let injections = system.injections(Searcher::Steered, 0);
     bars.judge(
         injections <= 50.0,
         format!("12 x 6 with 3 attempts, k = 4, at most 50: {injections:.0}"),

@@ -10,6 +10,7 @@ pub mod hardening;
 pub mod injections;
 pub mod instance;
 pub mod loss;
+pub mod procedures;
 pub mod python;
 pub mod replicas;
 pub mod solver;

@@ -26,7 +26,7 @@ pub use self::state_check::{Apart, LeftBehind, STATE_LEFT_BEHIND};
 use self::state_check::StateChecks;
 use crate::equal_calls::{self, learnable};
 use crate::event::{Event, Sink, Standing};
-use crate::first_run;
+use crate::first_run::Trials;
 use crate::judge::{Judge, Judgement, Symptom};
 use crate::redacted::redacted;
 use crate::reference::{self, Chosen, Refused};
@@ -251,8 +251,8 @@ impl<'r, W: World> Run<'r, W> {
         let is_kept = remembered.is_some() && self.memory.campaign.is_some();
         let (observed, chosen) = match remembered {
             Some((observed, mut chosen)) => {
-                let trials = self.world.trials();
-                chosen.first_run = first_run::calls(&trials, &observed, self.settings);
+                let trials = Trials::of(self.world);
+                chosen.first_run = trials.first_run_calls(&observed, self.settings);
                 (observed, chosen)
             }
             None => {
@@ -509,6 +509,7 @@ impl<'r, W: World> Run<'r, W> {
         });
         let judge = &mut self.judged.as_mut().expect("after the reference").judge;
         judge.take(ticket, observed, &self.searcher);
+        judge.were_missed(self.executed, self.world.unattributed());
         let (failed, findings) = judge.failed();
         self.sink.note(&Event::Learned(Standing {
             failed,

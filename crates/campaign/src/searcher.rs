@@ -24,9 +24,7 @@ impl Searcher {
         match kind {
             StrategyKind::Tree => Searcher::Tree(Box::new(Tree::new(options))),
             StrategyKind::Random => Searcher::Random(Box::new(Random::new(options, seed))),
-            StrategyKind::Lineage(probe) => {
-                Searcher::Lineage(Box::new(Lineage::new(options, probe)))
-            }
+            StrategyKind::Lineage => Searcher::Lineage(Box::new(Lineage::new(options))),
         }
     }
 

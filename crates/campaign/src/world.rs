@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use murphy_model::{Faultload, Identity, Observed};
+use murphy_model::{Faultload, Identity, Observed, Point};
 use murphy_registry::{Recorded, Unattributed};
 
 /// Executions cannot be carried out any more, or never could: a service is
@@ -55,6 +55,12 @@ pub trait World: Send + Sync + 'static {
     /// Runs without faults that were made before the references, the first
     /// after a start among them.
     fn trials(&self) -> Vec<Observed> {
+        Vec::new()
+    }
+
+    /// Calls of those runs that belong to none of them as far as can be told,
+    /// without who made them.
+    fn lost_in_trials(&self) -> Vec<Point> {
         Vec::new()
     }
 

@@ -45,6 +45,8 @@ pub struct Settings {
     pub spared: Vec<String>,
     /// Headers (lower case) that hold a call's idempotency key, if it has one.
     pub idempotency_keys: Vec<String>,
+    /// Fields of JSON bodies that hold it, where no header does.
+    pub idempotency_fields: Vec<String>,
     /// Whether injected answers carry [`MARKER`].
     pub marker: bool,
     /// How many bytes of a request's body are read to tell calls apart.
@@ -91,6 +93,7 @@ impl Default for Settings {
             carriers: Arc::default(),
             spared: HEALTH_CHECKS.map(str::to_owned).into(),
             idempotency_keys: vec![IDEMPOTENCY_KEY.to_owned()],
+            idempotency_fields: Vec::new(),
             marker: true,
             // Larger bodies are rare, and their beginning tells them apart.
             body_limit: 256 * 1024,

@@ -238,7 +238,7 @@ pub struct Arrival {
     pub body: Bytes,
     /// Whether there was more of the body than is in `body`.
     pub body_cut: bool,
-    /// The hash of the idempotency key among its headers.
+    /// The hash of the idempotency key among its headers or in its body.
     pub idempotency_key: Option<PayloadHash>,
     /// The place in the caller's code, if a client library says so.
     pub site: Option<String>,

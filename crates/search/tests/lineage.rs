@@ -9,7 +9,7 @@ use murphy_model::{
     Call, CallId, Certificate, Execution, Fault, Faultload, Flag, Frame, Incomplete, Interface,
     Mode, Point, Reply, Trace, Verdict,
 };
-use murphy_search::{Lineage, Modes, Options, Probe, Strategy, Tree, explore};
+use murphy_search::{Lineage, Modes, Options, Strategy, Tree, explore};
 
 /// A system in one of its declared variants, fresh for a search.
 fn simulator(app: &App, expected: &Expected) -> (Simulator, Options) {
@@ -68,7 +68,7 @@ fn compare(most_faults: usize, modes: Option<&Modes>) {
             options.modes = modes.cloned().unwrap_or(options.modes);
             let (tree, by_tree) = run(&mut Tree::new(options.clone()), &mut system);
             let (mut system, _) = simulator(&app, &expected);
-            let mut lineage = Lineage::new(options, Probe::Steered);
+            let mut lineage = Lineage::new(options);
             let (certificate, by_lineage) = run(&mut lineage, &mut system);
             assert_eq!(by_tree, by_lineage, "{about}");
             assert_eq!(certificate.incomplete, None, "{about}");
@@ -99,7 +99,7 @@ fn lineage_and_the_tree_agree_on_larger_combinations_in_one_mode() {
 fn how_many_run_at_once_changes_nothing_but_what_was_run_ahead() {
     let at_once = |in_flight| {
         let (mut system, options) = replicas("apis=4 replicas=3", 3);
-        let mut lineage = Lineage::new(options, Probe::Steered);
+        let mut lineage = Lineage::new(options);
         let certificate = explore(&mut lineage, in_flight, |f| system.run(f));
         Certificate {
             speculative: 0,
@@ -115,47 +115,20 @@ fn how_many_run_at_once_changes_nothing_but_what_was_run_ahead() {
 #[test]
 fn fewer_attempts_than_replicas_do_not_blow_up_the_search() {
     let (mut system, options) = replicas("apis=12 replicas=6 attempts=3", 4);
-    let (certificate, minimal) = run(&mut Lineage::new(options, Probe::Steered), &mut system);
+    let (certificate, minimal) = run(&mut Lineage::new(options), &mut system);
     assert_eq!(minimal.len(), 12);
     assert!(certificate.is_complete());
     let injections = certificate.explored - 1;
     assert!(injections <= 50, "{injections}");
 }
 
-#[test]
-fn the_published_procedure_misses_what_is_larger_than_the_first_failure() {
-    // Replicas of unequal number: one call has none to turn to.
-    let app = find("hotel-search").unwrap();
-    let settings = app.settings_from_text("").unwrap();
-    let mut options = Options::new(Modes::Same(vec![Mode::status(503)]));
-    options.max_faults = Some(4);
-    let mut system = Simulator::new(app, settings);
-    let mut published = Lineage::new(options, Probe::FastFi);
-    let certificate = explore(&mut published, 1, |f| system.run(f));
-    assert_eq!(certificate.incomplete, Some(Incomplete::Published));
-}
-
-#[test]
-fn plain_lineage_finds_the_same_with_more_executions() {
-    let by = |probe| {
-        let (mut system, options) = replicas("apis=4 replicas=3", 3);
-        run(&mut Lineage::new(options, probe), &mut system)
-    };
-    let (steered, of_steered) = by(Probe::Steered);
-    let (plain, of_plain) = by(Probe::Ldfi);
-    assert_eq!(of_steered, of_plain);
-    assert!(plain.explored > steered.explored);
-}
-
 /// A search on a scenario that makes no call and always ends so.
 fn without_calls(verdict: &Verdict) -> Certificate {
     let options = Options::new(Modes::Same(vec![Mode::status(503)]));
-    explore(&mut Lineage::new(options, Probe::Steered), 1, |faultload| {
-        Execution {
-            faultload: faultload.clone(),
-            trace: Trace::default(),
-            verdict: verdict.clone(),
-        }
+    explore(&mut Lineage::new(options), 1, |faultload| Execution {
+        faultload: faultload.clone(),
+        trace: Trace::default(),
+        verdict: verdict.clone(),
     })
 }
 
@@ -178,7 +151,7 @@ fn a_scenario_without_calls_has_nothing_that_fails() {
 #[test]
 fn what_is_larger_than_the_bound_is_not_certified_though_it_was_seen_to_fail() {
     let (mut system, options) = replicas("apis=2 replicas=3", 2);
-    let (certificate, failing) = run(&mut Lineage::new(options, Probe::Steered), &mut system);
+    let (certificate, failing) = run(&mut Lineage::new(options), &mut system);
     assert!(failing.iter().any(|faultload| faultload.len() == 3));
     assert!(certificate.is_complete());
     assert_eq!(certificate.minimal, Some(Vec::new()));
@@ -193,7 +166,7 @@ fn bounds_hold() {
     ] {
         let (mut system, mut options) = replicas("apis=3 replicas=3", most_faults);
         options.max_cases = most_cases;
-        let mut lineage = Lineage::new(options, Probe::Steered);
+        let mut lineage = Lineage::new(options);
         let certificate = explore(&mut lineage, 4, |f| system.run(f));
         assert_eq!(
             certificate.explored, explored,
@@ -249,7 +222,7 @@ fn what_fails_is_not_called_minimal_before_its_parts_are_known() {
     let in_cases = |most_cases| {
         let mut options = Options::new(Modes::Same(vec![Mode::status(503)]));
         options.max_cases = most_cases;
-        let mut lineage = Lineage::new(options, Probe::Steered);
+        let mut lineage = Lineage::new(options);
         let certificate = explore(&mut lineage, 1, |faultload| {
             let mut calls = Vec::new();
             call(&mut calls, "advice", faultload);
@@ -279,7 +252,7 @@ fn advised(faultload: &Faultload) -> Execution {
 #[test]
 fn a_contradiction_is_told_and_the_search_goes_on_without_what_it_contradicts() {
     let options = Options::new(Modes::Same(vec![Mode::status(503)]));
-    let mut lineage = Lineage::new(options, Probe::Steered);
+    let mut lineage = Lineage::new(options);
     let certificate = explore(&mut lineage, 1, advised);
     let found: Vec<String> = certificate
         .minimal

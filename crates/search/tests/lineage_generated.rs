@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use murphy_corpus::Simulator;
 use murphy_corpus::generated::call_tree::{Shape, Truth, draw};
 use murphy_model::{Certificate, Fault, Faultload, Mode, Point, Target};
-use murphy_search::{Explanation, Lineage, Modes, Options, Probe, explore};
+use murphy_search::{Explanation, Lineage, Modes, Options, explore};
 
 fn systems() -> u64 {
     let asked = std::env::var("LINEAGE_SYSTEMS").ok();
@@ -31,7 +31,7 @@ fn search(seed: u64, shape: Shape, most_faults: Option<usize>) -> (Certificate, 
     let mut simulator = Simulator::of(tree.system()).seed(seed);
     let mut options = Options::new(Modes::Same(vec![Mode::status(503)]));
     options.max_faults = most_faults;
-    let mut lineage = Lineage::new(options, Probe::Steered);
+    let mut lineage = Lineage::new(options);
     let certificate = explore(&mut lineage, 1, |faultload| simulator.run(faultload));
     (certificate, truth)
 }
@@ -78,7 +78,7 @@ fn explanations_agree_with_what_happens() {
     for seed in 0..50 {
         let mut simulator = Simulator::of(draw(seed, Shape::PLAIN).system()).seed(seed);
         let options = Options::new(Modes::Same(vec![Mode::status(503)]));
-        let mut lineage = Lineage::new(options, Probe::Steered);
+        let mut lineage = Lineage::new(options);
         explore(&mut lineage, 1, |faultload| simulator.run(faultload));
         for pair in pairs(&lineage) {
             let fails = simulator.run(&pair).verdict.is_failure();

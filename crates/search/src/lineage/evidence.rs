@@ -327,11 +327,6 @@ impl Evidence {
         self.clauses.push(clause);
     }
 
-    /// The sets of faults that failed.
-    pub(super) fn failures(&self) -> &[Set] {
-        &self.failures
-    }
-
     /// Sets not worth another look: they failed, or hold one that did.
     pub(super) fn settled(&self) -> Vec<Set> {
         let sets = self.failures.iter().chain(&self.unexplained);
@@ -395,12 +390,6 @@ impl Evidence {
     /// Whether any execution succeeded.
     pub(super) fn any_success(&self) -> bool {
         !self.successes.is_empty()
-    }
-
-    /// The paths of all successes, as published procedures see them: the calls
-    /// that went well, and nothing else.
-    pub(super) fn paths(&self) -> impl Iterator<Item = &Set> {
-        self.successes.iter().map(|success| &success.path)
     }
 }
 

@@ -4,17 +4,14 @@
 //! An execution that succeeded shows calls that suffice; whatever fails must
 //! hit one of them. The strategy keeps these clauses ([`evidence`]), looks for
 //! sets of faults that meet all of them ([`find`]), and probes until those are
-//! exactly the sets that were seen to fail. Which probe comes next is the
-//! business of a procedure: [`steered`], or one of the published ones.
-//! Owns the proposals, their order and the certificate. `docs/design/lineage.md`
+//! exactly the sets that were seen to fail. Which probe comes next is
+//! [`steered`]'s to choose. Owns the proposals, their order and the certificate. `docs/design/lineage.md`
 //! has the argument.
 
 mod elements;
 mod evidence;
 mod explain;
-mod fastfi;
 mod find;
-mod ldfi;
 mod plan;
 mod steer;
 mod steered;
@@ -30,42 +27,7 @@ use crate::options::{Options, Reduction};
 use crate::strategy::{Step, Strategy, Ticket};
 
 use evidence::Evidence;
-use fastfi::FastFi;
-use ldfi::Ldfi;
 use steered::Steered;
-
-/// How the lineage strategy chooses what to try next.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Probe {
-    /// So that whatever survives rules out the most; complete.
-    #[default]
-    Steered,
-    /// As FastFI's algorithm 2 was published; loses combinations.
-    FastFi,
-    /// Plain lineage-driven fault injection: every minimal solution.
-    Ldfi,
-}
-
-impl Probe {
-    fn procedure(self, most_faults: Option<usize>) -> Box<dyn Procedure + Send> {
-        match self {
-            Probe::Steered => Box::new(Steered::new(most_faults)),
-            Probe::FastFi => Box::new(FastFi::new(most_faults)),
-            Probe::Ldfi => Box::new(Ldfi::new(most_faults)),
-        }
-    }
-}
-
-/// Chooses probes by what was seen.
-trait Procedure {
-    /// The next probe; `None` if there is nothing left to try.
-    fn decide(&mut self, evidence: &Evidence) -> Option<Decision>;
-
-    /// Whether a proof was given up because it took too long.
-    fn gave_up(&self) -> bool {
-        false
-    }
-}
 
 /// What to run next.
 struct Decision {
@@ -83,19 +45,10 @@ impl Decision {
     }
 }
 
-/// Whether a set can be run, was not, and holds none that failed.
-fn is_new(set: &Set, evidence: &Evidence) -> bool {
-    let fails = |failed: &Set| failed.is_subset(set);
-    evidence.elements.spots_of(set).len() == set.len()
-        && !evidence.was_run(set)
-        && !evidence.failures().iter().any(fails)
-}
-
 /// The lineage strategy.
 pub struct Lineage {
     options: Options,
-    probe: Probe,
-    procedure: Box<dyn Procedure + Send>,
+    steered: Steered,
     evidence: Evidence,
     state: State,
     under_way: HashMap<Ticket, Set>,
@@ -121,10 +74,9 @@ enum State {
 
 impl Lineage {
     /// A search that knows nothing yet.
-    pub fn new(options: Options, probe: Probe) -> Self {
+    pub fn new(options: Options) -> Self {
         Lineage {
-            probe,
-            procedure: probe.procedure(options.max_faults),
+            steered: Steered::new(options.max_faults),
             evidence: Evidence::new(options.reduces(Reduction::Modes)),
             options,
             state: State::Awaits(Decision::probe(Set::new())),
@@ -203,7 +155,7 @@ impl Lineage {
         if self.options.max_faults == Some(0) {
             return State::Ended(None);
         }
-        match self.procedure.decide(&self.evidence) {
+        match self.steered.decide(&self.evidence) {
             None => State::Ended(self.shortfall()),
             Some(decision) => match self.options.max_cases {
                 Some(most) if self.explored >= most => {
@@ -217,13 +169,10 @@ impl Lineage {
 
     /// Why a search that has nothing more to try is not complete.
     fn shortfall(&self) -> Option<Incomplete> {
-        if self.probe == Probe::FastFi {
-            return Some(Incomplete::Published);
-        }
         if self.evidence.contradictions() > 0 {
             return Some(Incomplete::Contradicted);
         }
-        self.procedure.gave_up().then_some(Incomplete::GaveUp)
+        self.steered.gave_up().then_some(Incomplete::GaveUp)
     }
 
     fn propose(&mut self, set: Set) -> Step {

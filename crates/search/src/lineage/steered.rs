@@ -1,5 +1,5 @@
-//! The steered procedure: probes chosen so that whatever survives rules out
-//! as many candidates as possible; sizes grow only when needed.
+//! Which probe comes next: one such that whatever survives rules out as many
+//! candidates as possible; sizes grow only when needed.
 //!
 //! Owns the order of probes.
 //!
@@ -14,11 +14,11 @@
 
 use murphy_hitting::Set;
 
+use super::Decision;
 use super::evidence::{Clause, Evidence};
 use super::find::{Finder, Found};
 use super::plan::Planner;
 use super::steer;
-use super::{Decision, Procedure};
 
 /// Candidates looked at when a row is chosen.
 pub(super) const SAMPLE: usize = 512;
@@ -261,10 +261,9 @@ impl Steered {
         }
         None
     }
-}
 
-impl Procedure for Steered {
-    fn decide(&mut self, evidence: &Evidence) -> Option<Decision> {
+    /// The next probe; `None` if there is nothing left to try.
+    pub(super) fn decide(&mut self, evidence: &Evidence) -> Option<Decision> {
         let known = Known {
             evidence,
             clauses: evidence.clauses(),
@@ -299,7 +298,8 @@ impl Procedure for Steered {
         None
     }
 
-    fn gave_up(&self) -> bool {
+    /// Whether a proof was given up because it took too long.
+    pub(super) fn gave_up(&self) -> bool {
         self.gave_up
     }
 }
