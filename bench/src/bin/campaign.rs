@@ -178,7 +178,9 @@ async fn measure(args: &Args) -> Result<usize> {
     );
     let mut bars = Vec::new();
     for work in [Duration::ZERO, Duration::from_millis(args.work)] {
-        heading(work);
+        if wanted(args).next().is_some() {
+            heading(work);
+        }
         for subject in wanted(args) {
             let rounds = rounds(subject, work, args.rounds).await?;
             print(subject, &rounds);
