@@ -6,5 +6,6 @@ pub mod predecessor;
 pub mod proxy;
 pub mod published;
 pub mod services;
+pub mod shops;
 pub mod sockets;
 pub mod twins;

@@ -41,12 +41,6 @@ impl Services {
         processes.map(|(name, process)| (*name, process.doors))
     }
 
-    /// The processes they run in.
-    pub fn processes(&self) -> impl Iterator<Item = u32> + '_ {
-        // The first process of a group, and here the only one.
-        self.processes.values().map(|role| role.process.group())
-    }
-
     /// An address for each on which nobody listens.
     pub fn free_addresses(&self) -> Result<BTreeMap<&'static str, SocketAddr>> {
         // All are taken before any is given back, so that they differ.

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Result, ensure};
 use murphy::campaign::{
@@ -14,95 +14,14 @@ use murphy_corpus::sockets::{Options as StageOptions, Stage};
 use murphy_corpus::{App, FaultSet, Settings};
 use murphy_model::Identity;
 use murphy_search::{Modes, Options};
-use murphy_store::{CampaignHead, Fingerprint, Recorder, Store};
+use murphy_store::{CampaignHead, Fingerprint, Store};
 use murphy_system::spec::{
     Expectations, Health, RequestCall, RequestSpec, ScenarioKind, ScenarioSpec, ServiceSpec,
     Source, SystemSpec,
 };
 use murphy_system::{LiveOptions, LiveWorld, Wanted};
 
-use crate::proxy::cpu::Cpu;
 use crate::services::Services;
-
-/// Processor time that something took.
-#[derive(Clone, Copy, Debug)]
-pub struct Work {
-    /// This process's. In a campaign Murphy's: proxies, search, oracles, the
-    /// store. Without one that of who asks.
-    pub here: Duration,
-    /// That of all services.
-    pub services: Duration,
-}
-
-impl Work {
-    /// All of it.
-    pub fn whole(&self) -> Duration {
-        self.here + self.services
-    }
-}
-
-/// Processor time up to a moment.
-pub struct Readings {
-    /// The services' processes.
-    processes: Vec<u32>,
-    here: Cpu,
-    services: Cpu,
-}
-
-impl Readings {
-    /// Begins to watch.
-    pub fn of(services: &Services) -> Self {
-        Self::now(services.processes().collect())
-    }
-
-    fn now(processes: Vec<u32>) -> Self {
-        Readings {
-            here: Cpu::of([std::process::id()]),
-            services: Cpu::of(processes.iter().copied()),
-            processes,
-        }
-    }
-
-    /// What was taken since.
-    pub fn work(&self) -> Work {
-        let now = Self::now(self.processes.clone());
-        Work {
-            here: now.here.since(&self.here),
-            services: now.services.since(&self.services),
-        }
-    }
-}
-
-/// Records a campaign, and what it takes of the processors, references aside:
-/// those run one at a time and are waited for awake.
-struct Watched<'s> {
-    recorder: Recorder,
-    services: &'s Services,
-    /// When the references were over.
-    before: Option<Readings>,
-    /// How long it took to read that.
-    reading: Duration,
-}
-
-impl Watched<'_> {
-    /// Since the references were over.
-    fn work(&self) -> Work {
-        let before = self.before.as_ref();
-        let before = before.expect("no campaign ends before its references");
-        before.work()
-    }
-}
-
-impl Sink for Watched<'_> {
-    fn note(&mut self, event: &Event) {
-        self.recorder.note(event);
-        if matches!(event, Event::IdentityChosen { .. }) {
-            let began = Instant::now();
-            self.before = Some(Readings::of(self.services));
-            self.reading = began.elapsed();
-        }
-    }
-}
 
 /// A campaign to be run on an example system.
 pub struct Campaign {
@@ -151,12 +70,7 @@ impl Campaign {
     /// Runs it as `murphy run` does on a user's system: the services run
     /// already, the test is a declared request, how long to wait for late calls
     /// and how to tell calls apart is found out, and everything is kept.
-    /// Also says what it took of the processors.
-    pub async fn run_declared(
-        self,
-        request: Declared,
-        services: &mut Services,
-    ) -> Result<(Outcome, Work)> {
+    pub async fn run_declared(self, request: Declared, services: &mut Services) -> Result<Outcome> {
         let settings = CampaignSettings {
             identity: IdentityChoice::Auto(self.identity.clone(), MayLeaveOut::ANYTHING),
             ..self.campaign_settings()
@@ -164,24 +78,16 @@ impl Campaign {
         let folder = std::env::temp_dir().join(format!("murphy-bench-{}", std::process::id()));
         let world = self.bring_up(request, services, &folder).await?;
         let store = Store::open(&folder)?;
-        let mut watched = Watched {
-            recorder: store.begin(&head(&settings))?,
-            services,
-            before: None,
-            reading: Duration::ZERO,
-        };
-        let mut outcome = finish(&world, &settings, &mut watched).await;
-        let work = watched.work();
-        // Nothing ran meanwhile, and it is no part of a campaign.
-        outcome.took -= watched.reading;
+        let mut recorder = store.begin(&head(&settings))?;
+        let outcome = finish(&world, &settings, &mut recorder).await;
         world.stop().await?;
-        drop(watched);
+        drop(recorder);
         ensure!(store.trouble().is_none(), "everything was kept");
         // It writes until then.
         drop(store);
         services.reroute(|_| None).await?;
         std::fs::remove_dir_all(folder)?;
-        Ok((outcome, work))
+        Ok(outcome)
     }
 
     /// A port that was free may be a connection's a moment later.

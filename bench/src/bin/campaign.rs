@@ -1,7 +1,8 @@
-//! Prints what a campaign over sockets costs, its test a declared request, next
-//! to its scenario alone and to the predecessors' published times. Each service
-//! is a process of its own, as at a user's. Rounds are interleaved, and what is
-//! compared was measured in the same round.
+//! Prints what a campaign over sockets costs next to its scenario alone, and to
+//! the predecessors' published times: example systems with a declared request,
+//! each service a process of its own, and the example shops with their tests,
+//! which are commands. Rounds are interleaved, and what is compared was measured
+//! in the same round.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,7 +18,8 @@ use murphy_bench::proxy::client::Client;
 use murphy_bench::proxy::protocol::Protocol;
 use murphy_bench::proxy::role;
 use murphy_bench::services::{self, Services};
-use murphy_bench::sockets::{Campaign, Declared, Readings, Work};
+use murphy_bench::shops::{SHOPS, Shop};
+use murphy_bench::sockets::{Campaign, Declared};
 use murphy_campaign::REFERENCES;
 use murphy_corpus::find;
 use murphy_search::Reduction;
@@ -30,16 +32,15 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// Prints what a campaign over sockets costs.
 #[derive(Parser)]
 struct Args {
-    /// How many rounds, three times as many where services answer at once: campaigns of
-    /// milliseconds vary. Medians are printed.
+    /// How many rounds. Medians are printed.
     #[arg(long, default_value_t = 3)]
     rounds: usize,
     /// How long each service works on each request, in milliseconds, where it does not answer at
     /// once: about what a small handler in an interpreted language takes.
     #[arg(long, default_value_t = 1)]
     work: u64,
-    /// Only this system, instead of all three.
-    #[arg(long, value_parser = SUBJECTS.each_ref().map(|subject| subject.app))]
+    /// Only this system or shop, instead of all five.
+    #[arg(long, value_parser = names())]
     app: Option<String>,
     /// Print only; do not fail where a bar is missed.
     #[arg(long)]
@@ -98,15 +99,27 @@ static SUBJECTS: [Subject; 3] = [
     },
 ];
 
-/// At most this many times the scenarios alone.
+/// The names that `--app` takes.
+fn names() -> Vec<&'static str> {
+    let apps = SUBJECTS.iter().map(|subject| subject.app);
+    apps.chain(SHOPS.iter().map(|shop| shop.name)).collect()
+}
+
+/// At most this many times the scenarios alone, where services work on their
+/// requests. Where they answer at once, a hop costs what a proxy costs, and
+/// nobody's do: that is printed and has no bar.
 const OVERHEAD: f64 = 1.3;
 
-/// Eight jobs make at least this many times as many executions as one, where
-/// the system allows it: where eight scenarios at once, without Murphy, make
-/// that many times as many as one at a time. What is in reach of the processors
-/// ([`Round::in_reach`]) explains a miss and excuses none: Murphy's own cost is
-/// part of it.
+/// The same for tests that are commands: to start an interpreter takes longer
+/// than all that Murphy does.
+const OVERHEAD_OF_COMMANDS: f64 = 1.15;
+
+/// Eight jobs make at least this many times as many executions as one.
 const SPEED_UP: f64 = 1.6;
+
+/// How often a shop's test is run bare in a round, after the first time, which
+/// makes connections and loads code.
+const BARE_TESTS: u32 = 10;
 
 /// Scenarios without Murphy are run for no longer than this to learn how long
 /// one takes.
@@ -119,61 +132,26 @@ const REDUCED: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy)]
 struct Round {
     executions: usize,
-    /// Scenarios without Murphy, one at a time.
-    bare: Bare,
-    /// The same, eight at once.
-    eight_bare: Bare,
+    /// How long a scenario takes without Murphy, one at a time.
+    bare: Duration,
+    /// The same, eight at once: its share of the time.
+    eight_bare: Duration,
     one_job: Duration,
     eight_jobs: Duration,
-    /// What eight jobs take of the processors. Nobody waits awake there, but
-    /// while the last two run.
-    work: Work,
-}
-
-/// Scenarios without Murphy.
-#[derive(Clone, Copy)]
-struct Bare {
-    /// How long one takes, where several run at once its share of the time.
-    each: Duration,
-    /// How busy the processors are meanwhile, 1 if none ever idles.
-    busy: f64,
 }
 
 impl Round {
     fn overhead(&self) -> f64 {
-        self.one_job.as_secs_f64() / (self.executions as f64 * self.bare.each.as_secs_f64())
+        self.one_job.as_secs_f64() / (self.executions as f64 * self.bare.as_secs_f64())
     }
 
     fn speed_up(&self) -> f64 {
         self.one_job.as_secs_f64() / self.eight_jobs.as_secs_f64()
     }
 
-    /// Processor time of one execution at eight jobs, in microseconds.
-    fn work(&self, share: impl Fn(&Work) -> Duration) -> f64 {
-        let under_faults = self.executions - REFERENCES;
-        share(&self.work).as_secs_f64() * 1e6 / under_faults as f64
-    }
-
-    /// How many times as many executions as one job eight could make if the
-    /// processors were so busy, and each execution cost them what it does at
-    /// eight. References run one at a time in either case.
-    fn possible(&self, busy: f64) -> f64 {
-        let one_job = self.one_job.as_secs_f64();
-        let references = one_job * REFERENCES as f64 / self.executions as f64;
-        let others = self.work.whole().as_secs_f64() / (processors() * busy);
-        one_job / (references + others)
-    }
-
-    /// The same, with processors that are as busy as eight scenarios at once
-    /// keep them without Murphy. Where those wait for something else than
-    /// processors, more may come out.
-    fn in_reach(&self) -> f64 {
-        self.possible(self.eight_bare.busy)
-    }
-
     /// What the system itself makes of eight at once.
     fn alone(&self) -> f64 {
-        self.bare.each.as_secs_f64() / self.eight_bare.each.as_secs_f64()
+        self.bare.as_secs_f64() / self.eight_bare.as_secs_f64()
     }
 }
 
@@ -195,22 +173,26 @@ fn main() -> Result<()> {
 /// Measures and prints everything; how many bars are missed.
 async fn measure(args: &Args) -> Result<usize> {
     println!(
-        "Medians of {} rounds, {} where services answer at once; x bare: time of the campaign over executions x the scenario alone; 8 jobs, 8 bare: throughput of eight at once over one at a time, with Murphy and without; busy: the processors at 8 bare. work us: processor time of an execution at 8 jobs, services' + Murphy's; possible: 8 jobs over 1 if no processor ever idled, references aside, which run one at a time; in reach: if they were as busy as at 8 bare.",
+        "Medians of {} rounds; x bare: time of the campaign over executions x the scenario alone; 8 jobs, 8 bare: throughput of eight at once over one at a time, with Murphy and without.",
         args.rounds,
-        rounds_of(args, Duration::ZERO),
     );
     let mut bars = Vec::new();
     for work in [Duration::ZERO, Duration::from_millis(args.work)] {
-        heading(work);
+        if wanted(args).next().is_some() {
+            heading(work);
+        }
         for subject in wanted(args) {
-            let rounds = rounds(subject, work, rounds_of(args, work)).await?;
+            let rounds = rounds(subject, work, args.rounds).await?;
             print(subject, &rounds);
-            bars.extend(bars_of(subject.app, work, &rounds));
+            if !work.is_zero() {
+                bars.extend(bars_of(subject.app, work, &rounds));
+            }
         }
     }
     if let Some(netflix) = wanted(args).find(|subject| subject.app == "netflix") {
         bars.push(reduced(netflix, args.rounds).await?);
     }
+    bars.extend(shops(args).await?);
     Ok(verdict(&bars))
 }
 
@@ -235,22 +217,60 @@ async fn reduced(subject: &Subject, rounds: usize) -> Result<Bar> {
     Ok((format!("{what}, seconds"), took, most, true))
 }
 
-fn rounds_of(args: &Args, work: Duration) -> usize {
-    match work.is_zero() {
-        true => args.rounds * 3,
-        false => args.rounds,
+/// Prints what campaigns on the example shops cost; their bars. A shop that is
+/// not set up has none, which is said.
+async fn shops(args: &Args) -> Result<Vec<Bar>> {
+    let wanted = |shop: &&Shop| args.app.as_deref().is_none_or(|it| it == shop.name);
+    let (mut bars, mut heading) = (Vec::new(), false);
+    for shop in SHOPS.iter().filter(wanted) {
+        if !std::mem::replace(&mut heading, true) {
+            println!("\nExample shops, whose tests are commands, at 1 job");
+            println!(
+                "  {:<12} {:>10} {:>7} {:>9} {:>7}",
+                "shop", "executions", "bare", "campaign", "x bare"
+            );
+        }
+        let name = shop.name;
+        if !shop.is_set_up() {
+            println!("  {name:<12} NOT MEASURED: run examples/{name}/setup first");
+            continue;
+        }
+        bars.push(shop_bar(shop, args.rounds).await?);
     }
+    Ok(bars)
+}
+
+async fn shop_bar(shop: &Shop, rounds: usize) -> Result<Bar> {
+    let mut runs = Vec::new();
+    for _ in 0..rounds {
+        let services = shop.start().await?;
+        services.test(1).await?;
+        let bare = services.test(BARE_TESTS).await?;
+        drop(services);
+        let campaign = shop.campaign().await?;
+        let expected = campaign.executions as f64 * bare.as_secs_f64();
+        let overhead = campaign.took.as_secs_f64() / expected;
+        runs.push((campaign, bare, overhead));
+    }
+    let overhead = median(runs.iter().map(|(_, _, overhead)| *overhead).collect());
+    println!(
+        "  {:<12} {:>10} {:>5.0}ms {:>7.0}ms {overhead:>7.2}",
+        shop.name,
+        runs[0].0.executions,
+        median(runs.iter().map(|(_, bare, _)| *bare).collect()).as_secs_f64() * 1e3,
+        median(runs.iter().map(|(it, ..)| it.took).collect()).as_secs_f64() * 1e3,
+    );
+    let what = format!("{}: x bare at 1 job", shop.name);
+    Ok((what, overhead, OVERHEAD_OF_COMMANDS, true))
 }
 
 fn heading(work: Duration) {
     match work.is_zero() {
-        true => println!(
-            "\nServices that answer at once: the worst case, a hop costs what a proxy costs"
-        ),
+        true => println!("\nServices that answer at once, which has no bar"),
         false => println!("\nServices that work {work:?} on each request"),
     }
     println!(
-        "  {:<10} {:>10} {:>9} {:>9} {:>7} {:>9} {:>7} {:>7} {:>5} {:>8} {:>8} {:>8} {:>10} {:>11}",
+        "  {:<10} {:>10} {:>9} {:>9} {:>7} {:>9} {:>7} {:>7} {:>10} {:>11}",
         "app",
         "executions",
         "bare",
@@ -259,10 +279,6 @@ fn heading(work: Duration) {
         "per s",
         "8 jobs",
         "8 bare",
-        "busy",
-        "work us",
-        "possible",
-        "in reach",
         "Reynard s",
         "Filibuster s"
     );
@@ -282,7 +298,6 @@ async fn rounds(subject: &Subject, work: Duration, count: usize) -> Result<Vec<R
             eight_bare,
             one_job: one.took,
             eight_jobs: eight.took,
-            work: eight.work,
         });
     }
     Ok(rounds)
@@ -293,7 +308,6 @@ struct Done {
     /// All references included.
     executions: usize,
     took: Duration,
-    work: Work,
 }
 
 impl Subject {
@@ -305,7 +319,12 @@ impl Subject {
     /// What a scenario takes without Murphy, so many at once, among as many as
     /// the campaign had executions: what runs for long is warm. They begin as a
     /// campaign does: with the connections made that they need.
-    async fn bare(&self, services: &Services, executions: usize, at_once: usize) -> Result<Bare> {
+    async fn bare(
+        &self,
+        services: &Services,
+        executions: usize,
+        at_once: usize,
+    ) -> Result<Duration> {
         let mut addresses = services.addresses();
         let (_, entry) = addresses
             .find(|(name, _)| *name == self.test.service)
@@ -316,7 +335,6 @@ impl Subject {
         }
         let connected = connected.join_all().await;
         let left = Arc::new(AtomicUsize::new(executions));
-        let before = Readings::of(services);
         let began = Instant::now();
         let mut asking = JoinSet::new();
         for client in connected {
@@ -325,13 +343,8 @@ impl Subject {
         for done in asking.join_all().await {
             done?;
         }
-        let took = began.elapsed();
-        let work = before.work().whole();
         let done = executions - left.load(Ordering::Relaxed);
-        Ok(Bare {
-            each: took / done as u32,
-            busy: work.as_secs_f64() / (took.as_secs_f64() * processors()),
-        })
+        Ok(began.elapsed() / done as u32)
     }
 
     /// Runs a campaign.
@@ -345,12 +358,11 @@ impl Subject {
         let settings = app.settings([])?;
         let mut campaign = Campaign::of(app, settings, jobs);
         campaign.options.reduce.extend(reduce);
-        let (outcome, work) = campaign.run_declared(self.test, services).await?;
+        let outcome = campaign.run_declared(self.test, services).await?;
         Ok(Done {
             // The first reference is also the first that was explored.
             executions: outcome.certificate.explored + REFERENCES - 1,
             took: outcome.took,
-            work,
         })
     }
 }
@@ -397,28 +409,18 @@ fn of<T: PartialOrd + Copy>(rounds: &[Round], value: impl Fn(&Round) -> T) -> T 
     median(rounds.iter().map(value).collect())
 }
 
-fn processors() -> f64 {
-    std::thread::available_parallelism().map_or(1.0, |it| it.get() as f64)
-}
-
 fn print(subject: &Subject, rounds: &[Round]) {
     let executions = rounds[0].executions;
     let one_job = of(rounds, |round| round.one_job);
-    let each = |share: fn(&Work) -> Duration| of(rounds, |round| round.work(share));
-    let work = format!("{:.0}+{:.0}", each(|it| it.services), each(|it| it.here));
     println!(
-        "  {:<10} {executions:>10} {:>7.0}us {:>7.0}ms {:>7.2} {:>9.0} {:>6.2}x {:>6.2}x {:>4.0}% {:>8} {:>7.2}x {:>7.2}x {:>10} {:>11}",
+        "  {:<10} {executions:>10} {:>7.0}us {:>7.0}ms {:>7.2} {:>9.0} {:>6.2}x {:>6.2}x {:>10} {:>11}",
         subject.app,
-        of(rounds, |round| round.bare.each).as_secs_f64() * 1e6,
+        of(rounds, |round| round.bare).as_secs_f64() * 1e6,
         one_job.as_secs_f64() * 1e3,
         of(rounds, Round::overhead),
         executions as f64 / one_job.as_secs_f64(),
         of(rounds, Round::speed_up),
         of(rounds, Round::alone),
-        of(rounds, |round| round.eight_bare.busy) * 1e2,
-        work,
-        of(rounds, |round| round.possible(1.0)),
-        of(rounds, Round::in_reach),
         subject.reynard,
         subject.filibuster,
     );
@@ -428,26 +430,21 @@ fn print(subject: &Subject, rounds: &[Round]) {
 /// or the least.
 type Bar = (String, f64, f64, bool);
 
-fn bars_of(app: &str, work: Duration, rounds: &[Round]) -> Vec<Bar> {
-    let place = match work.is_zero() {
-        true => "answering at once".to_owned(),
-        false => format!("working {work:?}"),
-    };
-    let mut bars = vec![(
-        format!("{app}, {place}: x bare at 1 job"),
-        of(rounds, Round::overhead),
-        OVERHEAD,
-        true,
-    )];
-    if of(rounds, Round::alone) >= SPEED_UP {
-        bars.push((
-            format!("{app}, {place}: throughput of 8 jobs over 1"),
+fn bars_of(app: &str, work: Duration, rounds: &[Round]) -> [Bar; 2] {
+    [
+        (
+            format!("{app}, working {work:?}: x bare at 1 job"),
+            of(rounds, Round::overhead),
+            OVERHEAD,
+            true,
+        ),
+        (
+            format!("{app}, working {work:?}: throughput of 8 jobs over 1"),
             of(rounds, Round::speed_up),
             SPEED_UP,
             false,
-        ));
-    }
-    bars
+        ),
+    ]
 }
 
 /// Prints the bars; how many are missed.

@@ -98,7 +98,8 @@ impl Process {
         !matches!(self.child.try_wait(), Ok(None))
     }
 
-    async fn until_listening(&mut self, addresses: &[SocketAddr]) -> Result<()> {
+    /// Waits until it listens at the addresses.
+    pub async fn until_listening(&mut self, addresses: &[SocketAddr]) -> Result<()> {
         let started = Instant::now();
         for address in addresses {
             while TcpStream::connect(address).await.is_err() {

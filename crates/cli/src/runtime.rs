@@ -16,10 +16,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use crate::error::Error;
 use crate::{exit, output};
 
-/// Does something asynchronous on a runtime of its own, on this thread: the
-/// proxies have theirs, and with one thread nobody is woken to wake another. A
-/// signal stops it at once, unless a campaign is under way, which has its own
-/// way of stopping.
+/// Does something asynchronous on a runtime of its own, on this thread, which is
+/// enough: the proxies have threads of theirs. A signal stops it at once, unless
+/// a campaign is under way, which has its own way of stopping.
 pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Error> {
     block_on_runtime(&mut Builder::new_current_thread(), work)
 }

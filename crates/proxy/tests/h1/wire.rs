@@ -10,7 +10,7 @@ use murphy_proxy::{Listener, Proxy, Settings};
 use murphy_registry::{Control, ExecutionId, Origin, Plan, Recorded, Registry, WorkerId};
 
 /// Longer than anything here takes, short enough to fail before a human does.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 const WORKER: WorkerId = WorkerId(1);
 
