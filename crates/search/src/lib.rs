@@ -18,7 +18,7 @@ mod random;
 mod strategy;
 mod tree;
 
-pub use audit::{Sample, audit};
+pub use audit::Sample;
 pub use explain::Explanation;
 pub use lineage::Lineage;
 pub use meant::NeverSeen;

@@ -18,7 +18,7 @@ mod writer;
 
 pub use error::StoreError;
 pub use names::{CampaignId, Fingerprint};
-pub use past::{CampaignEntry, CampaignState, FoundFinding, PastCampaign};
+pub use past::{CampaignEntry, CampaignState, PastCampaign};
 pub use recorder::Recorder;
 
 use std::path::{Path, PathBuf};
@@ -105,11 +105,6 @@ impl Store {
     pub fn keeping(mut self, kept: usize) -> Self {
         self.kept = kept;
         self
-    }
-
-    /// The file.
-    pub fn path(&self) -> &Path {
-        &self.file
     }
 
     /// Why events are not kept any more, if that is so. The campaign is none

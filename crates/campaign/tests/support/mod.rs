@@ -6,10 +6,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
 use murphy_campaign::Event;
-use murphy_campaign::store::{CampaignHead, Fingerprint};
+use murphy_campaign::store::{CampaignHead, FILE, Fingerprint};
 use murphy_model::{
     BugClass, Call, CallId, Certificate, Detail, Execution, Fault, Faultload, Finding, Link, Mode,
     Observed, Organic, Point, Reply, Severity, Trace, Verdict,
@@ -34,6 +34,11 @@ impl Directory {
         self.0.join(".murphy")
     }
 
+    /// The store's file in it.
+    pub(crate) fn file(&self) -> PathBuf {
+        self.state().join(FILE)
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.0
     }
@@ -56,11 +61,6 @@ pub(crate) fn head(scenario: &str, fingerprint: &str) -> CampaignHead {
         settings: format!("{{\"scenario\":\"{scenario}\"}}"),
         begun: UNIX_EPOCH + Duration::from_secs(1_794_798_902),
     }
-}
-
-pub(crate) fn later(head: CampaignHead, seconds: u64) -> CampaignHead {
-    let begun: SystemTime = head.begun + Duration::from_secs(seconds);
-    CampaignHead { begun, ..head }
 }
 
 /// The i-th execution of a test: always the same for the same i, and different
