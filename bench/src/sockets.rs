@@ -5,12 +5,6 @@ use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Result, ensure};
-use murphy::campaign::live::spec::{
-    Expectations, Health, RequestCall, RequestSpec, ScenarioKind, ScenarioSpec, ServiceSpec,
-    Source, SystemSpec,
-};
-use murphy::campaign::live::{LiveOptions, LiveWorld, Wanted};
-use murphy::campaign::store::{CampaignHead, Fingerprint, Recorder, Store};
 use murphy::campaign::{
     Event, IdentityChoice, MayLeaveOut, Memory, Outcome, REFERENCES, Settings as CampaignSettings,
     Sink, Stopping, StrategyKind, World, run,
@@ -20,6 +14,12 @@ use murphy_corpus::sockets::{Options as StageOptions, Stage};
 use murphy_corpus::{App, FaultSet, Settings};
 use murphy_model::Identity;
 use murphy_search::{Modes, Options};
+use murphy_store::{CampaignHead, Fingerprint, Recorder, Store};
+use murphy_system::spec::{
+    Expectations, Health, RequestCall, RequestSpec, ScenarioKind, ScenarioSpec, ServiceSpec,
+    Source, SystemSpec,
+};
+use murphy_system::{LiveOptions, LiveWorld, Wanted};
 
 use crate::proxy::cpu::Cpu;
 use crate::services::Services;

@@ -26,12 +26,12 @@ pub use self::state_check::{Apart, LeftBehind, STATE_LEFT_BEHIND};
 use self::state_check::StateChecks;
 use crate::equal_calls::{self, learnable};
 use crate::event::{Event, Sink, Standing};
-use crate::first_run;
+use crate::first_run::Trials;
 use crate::judge::{Judge, Judgement, Symptom};
 use crate::redacted::redacted;
 use crate::reference::{self, Chosen, Refused};
 use crate::searcher::Searcher;
-use crate::settings::{Settings, StrategyKind};
+use crate::settings::Settings;
 use crate::since;
 use crate::stop::{Hurry, Stopping};
 use crate::volatile::{self, VaryingCall};
@@ -251,8 +251,8 @@ impl<'r, W: World> Run<'r, W> {
         let is_kept = remembered.is_some() && self.memory.campaign.is_some();
         let (observed, chosen) = match remembered {
             Some((observed, mut chosen)) => {
-                let trials = self.world.trials();
-                chosen.first_run = first_run::calls(&trials, &observed, self.settings);
+                let trials = Trials::of(self.world);
+                chosen.first_run = trials.first_run_calls(&observed, self.settings);
                 (observed, chosen)
             }
             None => {
@@ -509,6 +509,7 @@ impl<'r, W: World> Run<'r, W> {
         });
         let judge = &mut self.judged.as_mut().expect("after the reference").judge;
         judge.take(ticket, observed, &self.searcher);
+        judge.were_missed(self.executed, self.world.unattributed());
         let (failed, findings) = judge.failed();
         self.sink.note(&Event::Learned(Standing {
             failed,
@@ -699,16 +700,7 @@ impl Sink for Counted<'_> {
 
 /// How many executions are under way at once.
 fn workers(world: &impl World, settings: &Settings) -> u32 {
-    let jobs = settings.jobs.min(world.workers()).max(1);
-    let ahead = match settings.strategy {
-        // One that is handed over ahead would find a worker that is not wanted.
-        _ if jobs < world.workers() => 0,
-        StrategyKind::Tree | StrategyKind::Random => world.ahead(),
-        // Each execution decides which is the next: one that was begun before
-        // may turn out needless.
-        StrategyKind::Lineage => 0,
-    };
-    jobs + ahead
+    settings.jobs.min(world.workers()).max(1)
 }
 
 /// When nothing more is to be begun.
@@ -761,62 +753,4 @@ fn start<'r, W: World>(
         (worker, ticket, observed)
     }
     .boxed()
-}
-
-#[cfg(test)]
-mod tests {
-    use murphy_search::{Modes, Options};
-
-    use super::*;
-    use crate::settings::IdentityChoice;
-
-    /// Three workers, and room for two executions more.
-    struct Roomy;
-
-    impl World for Roomy {
-        fn workers(&self) -> u32 {
-            3
-        }
-
-        fn ahead(&self) -> u32 {
-            2
-        }
-
-        async fn run(
-            &self,
-            _: u32,
-            _: &Faultload,
-            _: &Arc<Identity>,
-        ) -> Result<Observed, BrokenWorld> {
-            unreachable!("nothing is run")
-        }
-
-        async fn record(
-            &self,
-            _: &Faultload,
-            _: &Arc<Identity>,
-        ) -> Result<(Observed, Option<murphy_registry::Recorded>), BrokenWorld> {
-            unreachable!("nothing is run")
-        }
-    }
-
-    #[test]
-    fn never_more_scenarios_play_than_there_are_jobs() {
-        let settings = |jobs| Settings {
-            scenario: "any".to_owned(),
-            strategy: StrategyKind::Tree,
-            options: Options::new(Modes::Same(Vec::new())),
-            modes: Vec::new(),
-            seed: 0,
-            jobs,
-            max_time: None,
-            audit: None,
-            references: 1,
-            identity: IdentityChoice::Given(Identity::default()),
-            oracles: murphy_oracle::Settings::default(),
-        };
-        for (jobs, under_way) in [(0, 1), (1, 1), (2, 2), (3, 5), (8, 5)] {
-            assert_eq!(workers(&Roomy, &settings(jobs)), under_way, "{jobs}");
-        }
-    }
 }

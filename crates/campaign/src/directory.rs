@@ -35,7 +35,7 @@ pub fn make_private(directory: &Path) -> io::Result<()> {
 }
 
 /// An empty file that only the user may read.
-pub(crate) fn create_private(path: &Path) -> io::Result<File> {
+pub fn create_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     let options = options.write(true).create(true).truncate(true).mode(0o600);
     let file = options.open(path)?;
@@ -51,7 +51,7 @@ pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// Makes sure that there is a file which only the user may read; what is in it
 /// stays.
-pub(crate) fn close(path: &Path) -> io::Result<()> {
+pub fn close(path: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     let options = options.append(true).create(true).mode(0o600);
     let file = options.open(path)?;

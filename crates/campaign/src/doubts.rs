@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use murphy_model::{
     Call, Certificate, Detail, Faultload, Flag, Incomplete, Link, Observed, Point, Target,
 };
+use murphy_registry::Unattributed;
 
 use crate::world::World;
 
@@ -32,6 +33,9 @@ pub(crate) struct Doubts {
     called: BTreeSet<String>,
     /// Whether who made a call was inferred from what was in flight.
     is_inferred: bool,
+    /// Calls that belong to no execution, with the execution after which each
+    /// was first noticed.
+    unattributed: BTreeMap<Point, usize>,
 }
 
 /// What is assumed where callers are inferred.
@@ -68,6 +72,14 @@ impl Doubts {
     fn note(&mut self, doubt: Doubt, at: Point, number: usize) {
         let first = self.calls.entry((doubt, at)).or_insert(number);
         *first = number.min(*first);
+    }
+
+    /// These calls had arrived by the end of the execution with this number,
+    /// and belong to none.
+    pub(crate) fn were_missed(&mut self, number: usize, missed: Vec<Unattributed>) {
+        for Unattributed { at, .. } in missed {
+            self.unattributed.entry(at).or_insert(number);
+        }
     }
 
     /// Whether a fault is aimed at one of several equal calls that were made
@@ -122,7 +134,12 @@ impl Doubts {
                 .incomplete
                 .get_or_insert(Incomplete::Unattributed);
             let (at, calls) = (missed.at, missed.calls);
-            certificate.flags.push(Flag::Unattributed { at, calls });
+            let noticed = self.unattributed.get(&at).copied();
+            certificate.flags.push(Flag::Unattributed {
+                at,
+                calls,
+                execution: noticed.unwrap_or(certificate.explored),
+            });
         }
         let expected = world.services().into_iter();
         for service in expected.filter(|it| !self.called.contains(it)) {
@@ -192,7 +209,7 @@ mod tests {
     use std::time::Duration;
 
     use murphy_model::{CallId, Execution, Faultload, Identity, Trace, Verdict};
-    use murphy_registry::{Recorded, Unattributed};
+    use murphy_registry::Recorded;
 
     use super::*;
     use crate::BrokenWorld;
@@ -290,8 +307,10 @@ mod tests {
 
     fn noted_in(observed: &Observed, world: &Seen) -> (Vec<Flag>, Option<Incomplete>) {
         let mut doubts = Doubts::default();
-        doubts.take(7, observed);
-        doubts.take(8, observed);
+        for number in [7, 8] {
+            doubts.take(number, observed);
+            doubts.were_missed(number, world.unattributed());
+        }
         let mut certificate = Certificate {
             points: 0,
             conditional: 0,
@@ -347,6 +366,7 @@ mod tests {
         let missed = Flag::Unattributed {
             at: world.unattributed[0].parse().unwrap(),
             calls: 1,
+            execution: 7,
         };
         let uncalled = Flag::Uncalled {
             service: "mail".to_owned(),

@@ -9,25 +9,53 @@ use murphy_model::{Call, Interface, Observed, Point};
 
 use crate::settings::Settings;
 use crate::stable::template;
+use crate::world::World;
 
-/// The calls below the scenario's own that a trial made and the reference did
-/// not, among those that could be made to fail.
-pub(crate) fn calls(trials: &[Observed], reference: &Observed, settings: &Settings) -> Vec<Point> {
-    let options = &settings.options;
-    let count = settings.identity.start().count;
-    let mut found: Vec<Point> = Vec::new();
-    for trial in trials
-        .iter()
-        .filter(|it| !it.execution.verdict.is_failure())
-    {
-        for point in missing(trial, reference, count) {
+/// What was seen without faults before the references.
+pub(crate) struct Trials {
+    /// The runs.
+    pub(crate) runs: Vec<Observed>,
+    /// Calls that belong to none of them, without who made them.
+    lost: Vec<Point>,
+}
+
+impl Trials {
+    /// Those that a world made.
+    pub(crate) fn of(world: &impl World) -> Self {
+        Trials {
+            runs: world.trials(),
+            lost: world.lost_in_trials(),
+        }
+    }
+
+    /// The calls below the scenario's own that were made before the reference
+    /// and not in it, among those that can fail.
+    pub(crate) fn first_run_calls(&self, reference: &Observed, settings: &Settings) -> Vec<Point> {
+        let options = &settings.options;
+        let count = settings.identity.start().count;
+        let passed = self.runs.iter();
+        let passed = passed.filter(|it| !it.execution.verdict.is_failure());
+        let made = passed.flat_map(|trial| missing(trial, reference, count));
+        let mut found: Vec<Point> = Vec::new();
+        for point in made.chain(self.lost_for_good(reference)) {
             let can_fail = options.filter.allows(&point) && !options.modes.of(&point).is_empty();
             if can_fail && !found.contains(&point) {
                 found.push(point);
             }
         }
+        found
     }
-    found
+
+    /// Calls that belonged to no trial and have no counterpart in the reference.
+    fn lost_for_good(&self, reference: &Observed) -> Vec<Point> {
+        let calls = reference.execution.trace.calls();
+        let is_made = |lost: &&Point| calls.iter().any(|call| alike(lost, &call.point));
+        self.lost
+            .iter()
+            .filter(|it| !is_made(it))
+            .cloned()
+            .collect()
+    }
 }
 
 /// Calls of a trial that have no counterpart in the reference, wherever that is
@@ -38,7 +66,9 @@ fn missing(trial: &Observed, reference: &Observed, count: bool) -> Vec<Point> {
     let mut unmatched: Vec<&Call> = trial.execution.trace.calls().iter().collect();
     for same in [equal, alike] {
         unmatched.retain(|call| {
-            let at = open.iter().position(|other| same(call, other));
+            let at = open
+                .iter()
+                .position(|other| same(&call.point, &other.point));
             if let (true, Some(at)) = (count, at) {
                 open.remove(at);
             }
@@ -49,14 +79,14 @@ fn missing(trial: &Observed, reference: &Observed, count: bool) -> Vec<Point> {
     below.map(|call| call.point.clone()).collect()
 }
 
-fn equal(one: &Call, other: &Call) -> bool {
-    let (one, other) = (one.point.frame(), other.point.frame());
+fn equal(one: &Point, other: &Point) -> bool {
+    let (one, other) = (one.frame(), other.frame());
     one.destination == other.destination && one.interface == other.interface
 }
 
 /// To the same service, and the same but for parts of the path that may vary.
-fn alike(one: &Call, other: &Call) -> bool {
-    let (one, other) = (one.point.frame(), other.point.frame());
+fn alike(one: &Point, other: &Point) -> bool {
+    let (one, other) = (one.frame(), other.frame());
     let same_interface = match (&one.interface, &other.interface) {
         (Interface::Http { method, path }, Interface::Http { method: m, path: p }) => {
             method == m && template(path, p).is_some()
@@ -93,6 +123,17 @@ mod tests {
             verdict: Verdict::Passed,
         };
         Observed::bare(execution, Duration::ZERO)
+    }
+
+    #[test]
+    fn a_call_that_no_trial_is_known_to_have_made_is_named_unless_the_reference_makes_it() {
+        let lost = ["auth POST /token", "cart GET /items/sku-2"];
+        let trials = Trials {
+            runs: Vec::new(),
+            lost: lost.iter().map(|it| it.parse().unwrap()).collect(),
+        };
+        let named = trials.lost_for_good(&seen(&["cart GET /items/sku-1"]));
+        assert_eq!(named, [lost[0].parse().unwrap()]);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use murphy_model::{Execution, Faultload, Finding, Observed, Severity, Verdict};
 use murphy_oracle::{Complaint, Findings, Oracle, Profile, Reference};
+use murphy_registry::Unattributed;
 use murphy_search::Ticket;
 
 use crate::campaign::Case;
@@ -101,6 +102,12 @@ impl Judge {
             output,
         });
         failed || fails
+    }
+
+    /// These calls had arrived by the end of the execution with this number,
+    /// and belong to none.
+    pub(crate) fn were_missed(&mut self, number: usize, missed: Vec<Unattributed>) {
+        self.doubts.were_missed(number, missed);
     }
 
     /// The smallest faultloads, at most so many, that passed and aim at one of

@@ -3,23 +3,19 @@
 //!
 //! One owner ([`run`]) holds the state of a run and tells what happened
 //! as [`Event`]s; terminal, reports and the store only listen. Where a
-//! scenario runs is a [`World`]: a system described in `murphy.toml`
-//! ([`live`]), an example system on sockets or in memory. What to try next is
-//! the strategy's decision (`search`), what is held against an execution the
-//! oracles' (`oracle`).
+//! scenario runs is a [`World`]: a system described in `murphy.toml` (`system`),
+//! an example system on sockets or in memory. What to try next is the
+//! strategy's decision (`search`), what is held against an execution the
+//! oracles' (`oracle`), what is kept of it the store's (`store`).
 
 mod answer_masks;
-pub mod baseline;
 mod campaign;
-pub mod codec;
-mod directory;
+pub mod directory;
 mod doubts;
 mod equal_calls;
 mod event;
 mod first_run;
 mod judge;
-pub mod live;
-mod ndjson;
 mod redacted;
 mod reference;
 mod retrace;
@@ -28,15 +24,12 @@ mod settings;
 pub mod since;
 mod stable;
 mod stop;
-pub mod store;
 mod volatile;
 mod world;
 
 pub use campaign::{Apart, Case, Failed, LeftBehind, Memory, Outcome, STATE_LEFT_BEHIND, run};
-pub use directory::{make as make_directory, make_private, write_private};
 pub use doubts::uncalled;
 pub use event::{Event, Sink, Standing};
-pub use ndjson::Ndjson;
 pub use redacted::redacted;
 pub use reference::{Chosen, Refused, run as references};
 pub use retrace::{Retraced, retrace};

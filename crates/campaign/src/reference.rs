@@ -11,7 +11,7 @@ use murphy_registry::Recorded;
 
 use crate::answer_masks;
 use crate::event::{Event, Sink};
-use crate::first_run;
+use crate::first_run::Trials;
 use crate::redacted::redacted;
 use crate::settings::{IdentityChoice, Settings};
 use crate::stable::{self, Compared, Varies};
@@ -96,19 +96,19 @@ pub async fn run<W: World>(
     for number in 1..=wanted {
         references.push(make(number).await?);
     }
-    let mut trials = world.trials();
+    let mut trials = Trials::of(world);
     let settled = match settle(settings, &references) {
         Err(Refused::Unstable { varies }) if is_first_run(&varies) => {
             // The first one made calls that the system makes once: it was a
             // trial like those before.
-            trials.push(references.remove(0).0);
+            trials.runs.push(references.remove(0).0);
             references.push(make(wanted + 1).await?);
             settle(settings, &references)
         }
         settled => settled,
     };
     let (observed, mut chosen) = settled?;
-    chosen.first_run = first_run::calls(&trials, &observed, settings);
+    chosen.first_run = trials.first_run_calls(&observed, settings);
     match world.claims_to_be_cold() && !chosen.first_run.is_empty() {
         true => Err(Refused::NotCold {
             at: chosen.first_run,

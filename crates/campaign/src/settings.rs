@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use murphy_model::Identity;
 use murphy_search::Options;
+use serde::{Deserialize, Serialize};
 
 /// How many times a scenario is run without faults first: the fewest that can
 /// tell what varies from what varied once.
@@ -40,24 +41,31 @@ pub struct Settings {
 }
 
 /// Who decides what to try.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum StrategyKind {
     /// Every distinct behaviour.
+    #[default]
     Tree,
-    /// A seeded sample.
-    Random,
-    /// Every minimal failing combination.
+    /// Every minimal failing combination, with far fewer executions.
     Lineage,
+    /// A seeded sample, of a hundred executions unless more or fewer are asked
+    /// for.
+    Random,
 }
 
 impl StrategyKind {
-    /// The name used on the command line and in reports.
+    /// All of them, with the names used on the command line and in reports.
+    pub const NAMES: [(&'static str, StrategyKind); 3] = [
+        ("tree", StrategyKind::Tree),
+        ("lineage", StrategyKind::Lineage),
+        ("random", StrategyKind::Random),
+    ];
+
+    /// Its name.
     pub fn name(self) -> &'static str {
-        match self {
-            StrategyKind::Tree => "tree",
-            StrategyKind::Random => "random",
-            StrategyKind::Lineage => "lineage",
-        }
+        let named = Self::NAMES.iter().find(|(_, kind)| *kind == self);
+        named.expect("every strategy has a name").0
     }
 }
 

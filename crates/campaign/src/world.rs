@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use murphy_model::{Faultload, Identity, Observed};
+use murphy_model::{Faultload, Identity, Observed, Point};
 use murphy_registry::{Recorded, Unattributed};
 
 /// Executions cannot be carried out any more, or never could: a service is
@@ -28,14 +28,6 @@ pub trait World: Send + Sync + 'static {
     /// How many executions can run at the same time; at least 1. Workers are
     /// numbered from 0.
     fn workers(&self) -> u32;
-
-    /// How many executions more may be handed over, as if there were so many
-    /// workers more: each begins when a scenario before it has ended, while
-    /// that is still waited for. A single worker's executions end in the order
-    /// they began.
-    fn ahead(&self) -> u32 {
-        0
-    }
 
     /// How many calls arrived up to now when the execution that made them was
     /// over.
@@ -66,6 +58,12 @@ pub trait World: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Calls of those runs that belong to none of them as far as can be told,
+    /// without who made them.
+    fn lost_in_trials(&self) -> Vec<Point> {
+        Vec::new()
+    }
+
     /// Whether every execution is said to begin as the first after a start.
     fn claims_to_be_cold(&self) -> bool {
         false
@@ -78,7 +76,7 @@ pub trait World: Send + Sync + 'static {
     }
 
     /// Runs the scenario once under a faultload. Each worker runs one
-    /// scenario at a time.
+    /// execution at a time.
     fn run(
         &self,
         worker: u32,

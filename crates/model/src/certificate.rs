@@ -111,6 +111,36 @@ pub enum Incomplete {
     LeftBehind,
     /// The scenario failed without faults once and passed when repeated.
     Flaky,
+    /// Callers react to the bodies of answers, and replies were compared by
+    /// status alone.
+    Replies,
+}
+
+impl Incomplete {
+    /// The name of the reason, in results and in the store.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Incomplete::Cases { .. } => "max-cases",
+            Incomplete::Stopped { .. } => "stopped",
+            Incomplete::Sampling => "sampling",
+            Incomplete::Nondeterminism => "nondeterminism",
+            Incomplete::BoundDepthFirst => "bound-depth-first",
+            Incomplete::Audit => "audit",
+            Incomplete::NoSuccess => "no-success",
+            Incomplete::Contradicted => "contradicted",
+            Incomplete::GaveUp => "gave-up",
+            Incomplete::Orphans => "orphans",
+            Incomplete::Late => "late",
+            Incomplete::Twins => "twins",
+            Incomplete::Guessed => "guessed",
+            Incomplete::Unattributed => "unattributed",
+            Incomplete::Uncalled => "uncalled",
+            Incomplete::FirstRun => "first-run",
+            Incomplete::LeftBehind => "left-behind",
+            Incomplete::Flaky => "flaky",
+            Incomplete::Replies => "replies",
+        }
+    }
 }
 
 /// Something seen that the assumptions do not cover.
@@ -191,6 +221,8 @@ pub enum Flag {
         at: Point,
         /// How often it arrived.
         calls: usize,
+        /// The execution after which it was first noticed.
+        execution: usize,
     },
     /// No execution shows a call to a declared service.
     Uncalled {
@@ -280,7 +312,9 @@ impl Flag {
             Flag::Guessed { at, execution } => ("guessed", at_call(at), vec![*execution]),
             Flag::Orphan { at, execution } => ("orphan", at_call(at), vec![*execution]),
             Flag::Unfinished { at, execution } => ("unfinished", at_call(at), vec![*execution]),
-            Flag::Unattributed { at, .. } => ("unattributed", at_call(at), Vec::new()),
+            Flag::Unattributed { at, execution, .. } => {
+                ("unattributed", at_call(at), vec![*execution])
+            }
             Flag::Uncalled { service } => ("uncalled", Some(service.clone()), Vec::new()),
             Flag::Late { .. } => ("late", None, Vec::new()),
             Flag::Contradicted { first, second } => ("contradicted", None, vec![*first, *second]),

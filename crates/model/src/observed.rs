@@ -60,7 +60,7 @@ pub struct Detail {
     /// Whether the body was longer than the limit, so that only its beginning
     /// tells it apart from others.
     pub body_cut: bool,
-    /// The hash of the idempotency key that it carries in a header: attempts
+    /// The hash of the idempotency key that it carries: attempts
     /// with the same one are one piece of work to the callee.
     pub idempotency_key: Option<PayloadHash>,
     /// How its parent was found.

@@ -41,6 +41,16 @@ impl PayloadHash {
         Self::cut(&hasher)
     }
 
+    /// The same of a key in a JSON body: the first field, at any depth, with one
+    /// of these names and a text or number in it.
+    pub fn of_key_field(body: &[u8], names: &[String]) -> Option<Self> {
+        let json = as_json(body).filter(|_| !names.is_empty())?;
+        names
+            .iter()
+            .find_map(|name| key_field(&json, name))
+            .map(|key| Self::of_key(key.as_bytes()))
+    }
+
     fn of_parts(query: &str, body: &[u8], masked: &[String]) -> Self {
         let mut hasher = blake3::Hasher::new();
         for parameter in canonical_query(query, masked) {
@@ -76,6 +86,18 @@ fn as_json(body: &[u8]) -> Option<Value> {
         b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n' => {
             serde_json::from_slice(body).ok()
         }
+        _ => None,
+    }
+}
+
+fn key_field(json: &Value, name: &str) -> Option<String> {
+    match json {
+        Value::Object(fields) => match fields.get(name) {
+            Some(Value::String(key)) => Some(key.clone()),
+            Some(Value::Number(key)) => Some(key.to_string()),
+            _ => fields.values().find_map(|value| key_field(value, name)),
+        },
+        Value::Array(items) => items.iter().find_map(|item| key_field(item, name)),
         _ => None,
     }
 }
@@ -183,6 +205,23 @@ mod tests {
                     "{left:?} {right:?}"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn a_key_is_found_in_a_field_of_json_at_any_depth() {
+        let key = |body: &str| PayloadHash::of_key_field(body.as_bytes(), &["key".to_owned()]);
+        let expected = Some(PayloadHash::of_key(b"7"));
+        let with_key = [
+            r#"{"key":"7"}"#,
+            r#"{"key":7,"at":1}"#,
+            r#"{"orders":[{"key":"7"}]}"#,
+        ];
+        for body in with_key {
+            assert_eq!(key(body), expected, "{body}");
+        }
+        for body in ["", "key=7", r#"{"key":null}"#, r#"{"other":"7"}"#] {
+            assert_eq!(key(body), None, "{body}");
         }
     }
 

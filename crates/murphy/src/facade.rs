@@ -7,7 +7,6 @@
 
 mod course;
 mod error;
-mod modes;
 mod report;
 mod services;
 mod settings;
@@ -22,13 +21,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use murphy_campaign::REFERENCES;
-use murphy_campaign::live::spec::{Function, ServiceSpec, Session, Unused};
+pub use murphy_campaign::StrategyKind as Strategy;
 use murphy_search::Reduction;
+use murphy_system::spec::{Function, ServiceSpec, Session, Unused};
 
 pub use error::Error;
-pub use modes::{GRPC_MODES, HTTP_MODES};
-#[doc(hidden)]
-pub use modes::{mode_names, mode_names_at, mode_rules};
 pub use report::{Report, why_one_at_a_time};
 pub use services::{Managed, Proxied};
 pub use steps::Step;
@@ -146,19 +143,6 @@ pub struct Campaign {
     store: Option<PathBuf>,
 }
 
-/// Who decides what to try.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Strategy {
-    /// Every distinct behaviour.
-    #[default]
-    Tree,
-    /// Every minimal failing combination, with far fewer executions.
-    Lineage,
-    /// A sample, decided by [`Campaign::seed`], of a hundred executions unless
-    /// [`Campaign::max_cases`] says otherwise.
-    Random,
-}
-
 impl Campaign {
     /// A campaign of this name, to be told of services and a scenario.
     pub fn new(name: impl Into<String>) -> Self {
@@ -246,8 +230,8 @@ impl Campaign {
         self
     }
 
-    /// How calls fail, such as `500,503,reset`; [`HTTP_MODES`] and
-    /// [`GRPC_MODES`] if it is not set.
+    /// How calls fail, such as `500,503,reset`; [`HTTP_MODES`](crate::HTTP_MODES) and
+    /// [`GRPC_MODES`](crate::GRPC_MODES) if it is not set.
     pub fn modes(mut self, modes: &str) -> Self {
         self.modes = Some(modes.to_owned());
         self

@@ -12,16 +12,13 @@ pub mod replays;
 mod subject;
 
 pub use facade::{
-    Campaign, Error, GRPC_MODES, HTTP_MODES, Managed, Proxied, Report, Said, Step, Strategy,
-    why_one_at_a_time,
+    Campaign, Error, Managed, Proxied, Report, Said, Step, Strategy, why_one_at_a_time,
 };
-#[doc(hidden)]
-pub use facade::{mode_names, mode_names_at, mode_rules};
 pub use murphy_campaign as campaign;
-pub use murphy_campaign::live::spec::Session;
 pub use murphy_model as model;
 pub use murphy_report as report;
-pub use murphy_search::Reduction;
+pub use murphy_search::{GRPC_MODES, HTTP_MODES, Reduction};
+pub use murphy_system::spec::Session;
 pub use replays::{ReplayError, Replayed, Word};
 #[doc(hidden)]
 pub use subject::Subject;

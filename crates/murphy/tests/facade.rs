@@ -479,7 +479,7 @@ async fn nothing_is_left_behind_unless_asked_for() {
     kept.run().await.unwrap();
     let names: Vec<_> = std::fs::read_dir(&store).unwrap().flatten().collect();
     assert!(!names.is_empty());
-    let opened = murphy::campaign::store::Store::open_existing(&store).unwrap();
+    let opened = murphy_store::Store::open_existing(&store).unwrap();
     let ended = opened.unwrap().last_ended("checkout").unwrap();
     assert!(ended.is_some());
     std::fs::remove_dir_all(&store).unwrap();

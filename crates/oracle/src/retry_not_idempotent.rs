@@ -7,8 +7,8 @@
 //! did. In that last case the work was surely done if the second attempt is
 //! refused, as what is there already or is gone; otherwise it may have been.
 //! What the scenario repeats itself is its own business then. Attempts that
-//! carry the same idempotency key in a header are one piece of work; where the
-//! key is elsewhere, the calls are to be declared.
+//! carry the same idempotency key are one piece of work; where the key is not
+//! in a header or a field that Murphy knows, the calls are to be declared.
 
 use murphy_model::{BugClass, CallId, Interface, Phase, Place, Reply};
 

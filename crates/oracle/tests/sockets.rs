@@ -5,14 +5,14 @@
 //! A simulation has no clock and would pass without any of the details.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use murphy_corpus::sockets::{Options, Stage};
 use murphy_model::{EdgeProfile, Faultload, Finding, Observed};
 use murphy_oracle::{Findings, Profile, Reference, Settings};
 
 /// A tenth of the time: the gateway waits 100 ms for the profile, which waits
-/// 1.5 s for telemetry.
+/// 1.5 s for telemetry, as the gateway does for the list.
 const PACE: f64 = 0.1;
 
 const GATEWAY: &str = "mobile-client GET /netflix/homepage/users/chris_rivers > \
@@ -78,9 +78,10 @@ async fn a_caller_that_leaves_before_its_callee_is_done_is_found() {
         let row = rows.find(|row| &*row.edge.callee.service == service);
         row.unwrap_or_else(|| panic!("{service} was called"))
     };
-    let patience = of("user-profile").timeout.unwrap();
-    assert!(patience.least >= Duration::from_millis(100), "{patience:?}");
-    assert!(patience.most < Duration::from_millis(1500), "{patience:?}");
+    // How long each took is the machine's affair; which took longer is not.
+    let patience = |service: &str| of(service).timeout.unwrap();
+    let (short, long) = (patience("user-profile"), patience("my-list"));
+    assert!(short.most < long.least, "{short:?} {long:?}");
     assert!(of("bookmarks").fallbacks == 1 && of("bookmarks").timeout.is_none());
     assert!(of("my-list").attempts == 2, "asked again after no answer");
 }

@@ -88,7 +88,6 @@ async fn interest<E: Exchange>(
     let body = exchange.read_body(reading(door, grpc)).await?;
     let clues = std::mem::take(&mut found.clues);
     let arrival = arrival(door, exchange, claim, clues, body, grpc);
-    door.stir();
     let Ok(decision) = door.control.arrive(arrival).get().await else {
         pass(exchange).await;
         return Ok(());
@@ -99,7 +98,6 @@ async fn interest<E: Exchange>(
         None => deliver(exchange, &mut watch, grpc).await,
         Some(mode) => outcomes::play(door, exchange, &mut watch, mode, grpc).await,
     }
-    door.stir();
     Ok(())
 }
 
@@ -120,25 +118,30 @@ fn arrival<E: Exchange>(
     grpc: bool,
 ) -> Arrival {
     let (_, query) = split_target(exchange.asked().target);
+    let body_cut = body.cut;
+    let body = message(body.bytes, grpc);
     Arrival {
         id: fastrand::u64(..),
         claim,
         destination: door.service.clone(),
         interface: interface(door, exchange, grpc),
         query: query.to_owned(),
-        body: message(body.bytes, grpc),
-        body_cut: body.cut,
-        idempotency_key: idempotency_key(door, exchange.headers()),
+        idempotency_key: idempotency_key(door, exchange.headers(), &body),
+        body,
+        body_cut,
         site: exchange.headers().text(CALL_SITE).map(str::to_owned),
         clues,
     }
 }
 
 /// The hash of the first idempotency key that a request carries.
-fn idempotency_key(door: &Door, headers: &dyn Headers) -> Option<PayloadHash> {
-    let mut names = door.settings.idempotency_keys.iter();
-    let key = names.find_map(|name| headers.first(name))?;
-    Some(PayloadHash::of_key(key))
+fn idempotency_key(door: &Door, headers: &dyn Headers, body: &[u8]) -> Option<PayloadHash> {
+    let settings = &door.settings;
+    let mut names = settings.idempotency_keys.iter();
+    match names.find_map(|name| headers.first(name)) {
+        Some(key) => Some(PayloadHash::of_key(key)),
+        None => PayloadHash::of_key_field(body, &settings.idempotency_fields),
+    }
 }
 
 /// What a request asks for, with the concrete path.

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use murphy_registry::{Control, Origin};
 
-use crate::awake::Awake;
 use crate::interfaces::Interfaces;
 use crate::settings::Settings;
 use crate::spared::Spared;
@@ -23,8 +22,6 @@ pub(crate) struct Door {
     pub(crate) origin: Origin,
     /// The control plane.
     pub(crate) control: Arc<dyn Control>,
-    /// Keeps the thread awake.
-    pub(crate) awake: Arc<Awake>,
     /// What is set.
     pub(crate) settings: Arc<Settings>,
     /// What is passed on untouched, whoever asks for it.
@@ -35,13 +32,4 @@ pub(crate) struct Door {
     pub(crate) h1: h1::Pool,
     /// HTTP/2 connections to the service.
     pub(crate) h2: h2::Pool,
-}
-
-impl Door {
-    /// Something happened that another call is likely to follow.
-    pub(crate) fn stir(&self) {
-        if self.awake.is_on() && !self.control.is_busy() {
-            self.awake.stir();
-        }
-    }
 }

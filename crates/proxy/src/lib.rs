@@ -1,8 +1,7 @@
 //! The data plane: proxies that see, name and fail one exact call.
 //!
 //! A [`Proxy`] has one [`Listener`] in front of each service, and any number
-//! of entry listeners, one per worker of a campaign; callers in this process
-//! need none ([`Near`]). Traffic of no execution
+//! of entry listeners, one per worker of a campaign. Traffic of no execution
 //! streams through untouched. A call of an execution is reported to the
 //! control plane ([`murphy_registry::Control`]), stamped so that what its
 //! callee does for it can be recognised ([`carriers`]), and made to fail if
@@ -11,10 +10,8 @@
 //! Owns bytes on wires. Which call is which, and what is to fail, is for the
 //! registry; why is for nobody here to know.
 
-mod awake;
 mod body_copy;
 mod call;
-mod caller;
 pub mod carriers;
 mod coding;
 mod connect;
@@ -27,18 +24,14 @@ mod h1;
 mod h2;
 mod headers;
 mod interfaces;
-mod near;
 mod outcomes;
 mod peer_socket;
-mod seat;
 mod server;
 mod settings;
 mod spared;
 mod watch;
 
-pub use awake::Awake;
 pub use headers::Headers;
-pub use near::{Near, NearStream};
 pub use server::{Listener, Proxy, StartError};
 pub use settings::{
     CALL_SITE, HEALTH_CHECKS, IDEMPOTENCY_KEY, InjectedAnswer, MARKER, Settings, Sighting, Witness,

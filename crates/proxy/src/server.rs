@@ -16,10 +16,8 @@ use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-use crate::awake::Awake;
 use crate::door::Door;
 use crate::interfaces::Interfaces;
-use crate::near::Near;
 use crate::settings::Settings;
 use crate::spared::Spared;
 use crate::{h1, h2};
@@ -66,11 +64,8 @@ fn hint(error: &io::Error) -> &'static str {
 /// Running proxies; stopped when dropped.
 pub struct Proxy {
     addresses: Vec<SocketAddr>,
-    awake: Vec<Arc<Awake>>,
     stop: watch::Sender<bool>,
     threads: Vec<JoinHandle<()>>,
-    control: Arc<dyn Control>,
-    settings: Arc<Settings>,
 }
 
 impl Proxy {
@@ -85,48 +80,30 @@ impl Proxy {
         let addresses = bound.iter().map(|(address, _)| *address).collect();
         let settings = Arc::new(settings);
         let (stop, stopped) = watch::channel(false);
-        let awake = (0..settings.threads.max(1)).map(|_| Arc::new(Awake::new(settings.awake)));
-        let awake: Vec<Arc<Awake>> = awake.collect();
-        let threads = awake.iter().cloned().enumerate().map(|(number, awake)| {
+        let threads = (0..settings.threads.max(1)).map(|number| {
             let doors = listeners.iter().zip(&bound).map(|(listener, (_, socket))| {
                 let socket = socket
                     .try_clone()
                     .expect("a listening socket can be shared");
-                (door(listener, &control, &awake, &settings), socket)
+                (door(listener, &control, &settings), socket)
             });
             let doors = doors.collect();
             let stopped = stopped.clone();
             std::thread::Builder::new()
                 .name(format!("murphy-proxy-{number}"))
-                .spawn(move || run_worker(doors, &awake, stopped))
+                .spawn(move || run_worker(doors, stopped))
                 .expect("threads can be started")
         });
         Ok(Proxy {
             addresses,
             threads: threads.collect(),
-            awake,
             stop,
-            control,
-            settings,
         })
     }
 
     /// Where each listener listens, in the order they were given.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
-    }
-
-    /// What is behind a listener, for callers in this process: they need not
-    /// call where it listens.
-    pub fn near(&self, listener: &Listener) -> Near {
-        // The thread is the caller's, and kept awake by it or not.
-        let awake = Arc::new(Awake::new(Duration::ZERO));
-        Near::new(door(listener, &self.control, &awake, &self.settings))
-    }
-
-    /// What keeps each thread awake.
-    pub fn awake(&self) -> &[Arc<Awake>] {
-        &self.awake
     }
 }
 
@@ -158,18 +135,12 @@ fn bind(address: SocketAddr) -> io::Result<(SocketAddr, std::net::TcpListener)> 
     Ok((socket.local_addr()?, socket))
 }
 
-fn door(
-    listener: &Listener,
-    control: &Arc<dyn Control>,
-    awake: &Arc<Awake>,
-    settings: &Arc<Settings>,
-) -> Arc<Door> {
+fn door(listener: &Listener, control: &Arc<dyn Control>, settings: &Arc<Settings>) -> Arc<Door> {
     Arc::new(Door {
         service: listener.service.as_str().into(),
         upstream: listener.upstream.as_str().into(),
         origin: listener.origin.clone(),
         control: control.clone(),
-        awake: awake.clone(),
         settings: settings.clone(),
         spared: Spared::new(&settings.spared),
         interfaces: Interfaces::default(),
@@ -178,11 +149,7 @@ fn door(
     })
 }
 
-fn run_worker(
-    doors: Vec<(Arc<Door>, std::net::TcpListener)>,
-    awake: &Awake,
-    mut stopped: watch::Receiver<bool>,
-) {
+fn run_worker(doors: Vec<(Arc<Door>, std::net::TcpListener)>, mut stopped: watch::Receiver<bool>) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -192,10 +159,7 @@ fn run_worker(
             let socket = TcpListener::from_std(socket).expect("a listening, non-blocking socket");
             tokio::spawn(accept(door, socket));
         }
-        tokio::select! {
-            _ = stopped.wait_for(|stopped| *stopped) => {}
-            never = awake.stay() => never,
-        }
+        let _ = stopped.wait_for(|stopped| *stopped).await;
     });
     runtime.shutdown_timeout(FAREWELL);
 }
@@ -231,6 +195,6 @@ async fn serve(door: Arc<Door>, mut caller: TcpStream) {
     }
     match read.starts_with(HTTP2) {
         true => h2::serve(door, caller, read).await,
-        false => h1::serve(door, Box::new(caller), read).await,
+        false => h1::serve(door, caller, read).await,
     }
 }

@@ -39,17 +39,14 @@ pub const HEALTH_CHECKS: [&str; 12] = [
 pub struct Settings {
     /// How many threads carry traffic.
     pub threads: usize,
-    /// How long each of them stays awake after a call of an execution began or
-    /// ended, because another is likely, while no other scenario runs; no time
-    /// by default. It makes one execution at a time faster, and costs
-    /// processor time.
-    pub awake: Duration,
     /// How calls are known to belong to an execution.
     pub carriers: Arc<Carriers>,
     /// Paths that are neither recorded nor failed.
     pub spared: Vec<String>,
     /// Headers (lower case) that hold a call's idempotency key, if it has one.
     pub idempotency_keys: Vec<String>,
+    /// Fields of JSON bodies that hold it, where no header does.
+    pub idempotency_fields: Vec<String>,
     /// Whether injected answers carry [`MARKER`].
     pub marker: bool,
     /// How many bytes of a request's body are read to tell calls apart.
@@ -93,10 +90,10 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             threads: std::thread::available_parallelism().map_or(1, |n| n.get().min(4)),
-            awake: Duration::ZERO,
             carriers: Arc::default(),
             spared: HEALTH_CHECKS.map(str::to_owned).into(),
             idempotency_keys: vec![IDEMPOTENCY_KEY.to_owned()],
+            idempotency_fields: Vec::new(),
             marker: true,
             // Larger bodies are rare, and their beginning tells them apart.
             body_limit: 256 * 1024,

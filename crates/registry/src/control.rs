@@ -238,7 +238,7 @@ pub struct Arrival {
     pub body: Bytes,
     /// Whether there was more of the body than is in `body`.
     pub body_cut: bool,
-    /// The hash of the idempotency key among its headers.
+    /// The hash of the idempotency key among its headers or in its body.
     pub idempotency_key: Option<PayloadHash>,
     /// The place in the caller's code, if a client library says so.
     pub site: Option<String>,
@@ -331,12 +331,6 @@ impl<T> Soon<T> {
 pub trait Control: Send + Sync + 'static {
     /// Whether no execution is live, so that requests need not be looked at.
     fn idle(&self) -> bool;
-
-    /// Whether more than a few scenarios run at once, so that there is enough to
-    /// do and how soon each call is noticed does not count.
-    fn is_busy(&self) -> bool {
-        false
-    }
 
     /// Whose request this is, from the first clue that is known; `None`: of no
     /// live execution, to be passed on untouched. Asked before the body is

@@ -172,10 +172,6 @@ impl Execution {
         }
     }
 
-    pub(crate) fn is_quiet(&self, grace: Duration) -> bool {
-        self.quiet_at(grace).is_some_and(|at| at <= Instant::now())
-    }
-
     /// From when on it is quiet, if nothing happens until then.
     fn quiet_at(&self, grace: Duration) -> Option<Instant> {
         let calls = self.calls();

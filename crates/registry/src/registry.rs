@@ -88,10 +88,6 @@ pub enum BeginError {
 pub struct Registry {
     settings: Settings,
     live: AtomicUsize,
-    /// How many of them run their scenario, as far as is known.
-    playing: AtomicUsize,
-    /// How many may do so before it is busy.
-    unhurried: usize,
     /// How many calls came when their execution was over.
     late: AtomicUsize,
     /// What was passed on while executions ran and belongs to none.
@@ -121,18 +117,12 @@ struct Tables {
 /// late. Those of more than so many executions ago are hardly on their way.
 const REMEMBERED: usize = 256;
 
-/// This many scenarios at once leave processors to wait awake on, if there are
-/// as many. With more, on more processors, that was never measured.
-const FEW: usize = 2;
-
 impl Registry {
     /// An empty registry.
     pub fn new(settings: Settings) -> Self {
         Registry {
             settings,
             live: AtomicUsize::new(0),
-            playing: AtomicUsize::new(0),
-            unhurried: std::thread::available_parallelism().map_or(1, |it| it.get().min(FEW)),
             late: AtomicUsize::new(0),
             unattributed: Mutex::default(),
             ignored: Mutex::default(),
@@ -253,21 +243,6 @@ impl Registry {
         Ok(execution.recorded(quiet))
     }
 
-    /// Whether nothing has happened in an execution for this long, and nothing
-    /// is in flight; also if there is no such execution.
-    pub fn is_quiet(&self, id: ExecutionId, grace: Duration) -> bool {
-        let execution = self.execution(id);
-        execution.map_or(true, |execution| execution.is_quiet(grace))
-    }
-
-    /// An execution's scenario has ended: what comes later is still recorded,
-    /// but its worker may begin another.
-    pub fn leave(&self, id: ExecutionId) {
-        let mut tables = self.write();
-        tables.leave(id);
-        self.count(&tables);
-    }
-
     /// Forgets an execution; its later calls are nobody's. Ending one twice is
     /// no error.
     pub fn end(&self, id: ExecutionId) {
@@ -286,9 +261,7 @@ impl Registry {
 
     /// For those who ask without waiting for a change.
     fn count(&self, tables: &Tables) {
-        let store = |to: &AtomicUsize, count| to.store(count, Ordering::Relaxed);
-        store(&self.live, tables.executions.len());
-        store(&self.playing, tables.workers.len());
+        self.live.store(tables.executions.len(), Ordering::Relaxed);
     }
 
     fn execution(&self, id: ExecutionId) -> Result<Arc<Execution>, Unknown> {
@@ -355,10 +328,6 @@ impl Tables {
         }
     }
 
-    fn leave(&mut self, id: ExecutionId) {
-        self.workers.retain(|_, running| *running != id);
-    }
-
     fn forget(&mut self, id: ExecutionId) {
         let Some(execution) = self.executions.remove(&id) else {
             return;
@@ -373,7 +342,7 @@ impl Tables {
                 self.traces.remove(&key);
             }
         }
-        self.leave(id);
+        self.workers.retain(|_, running| *running != id);
         self.solo = self.solo.filter(|solo| *solo != id);
         self.drop_ended_from_queue();
     }
@@ -469,10 +438,6 @@ fn parent_span(clue: &Clue) -> Option<SpanId> {
 impl Control for Registry {
     fn idle(&self) -> bool {
         self.live() == 0
-    }
-
-    fn is_busy(&self) -> bool {
-        self.playing.load(Ordering::Relaxed) > self.unhurried
     }
 
     fn recognise(&self, clues: &[Clue], origin: &Origin) -> Option<Claim> {
@@ -651,45 +616,5 @@ mod tests {
         let foreign = ExecutionId(id.0.wrapping_add(1));
         assert!(registry.recognise(&mark(foreign), &anyone).is_none());
         assert_eq!(registry.late(), 1);
-    }
-
-    fn with_unhurried(unhurried: usize) -> Registry {
-        Registry {
-            unhurried,
-            ..Registry::new(Settings::default())
-        }
-    }
-
-    #[test]
-    fn it_is_busy_when_more_than_a_few_run() {
-        let registry = with_unhurried(2);
-        let [first, ..] = [0, 1].map(|worker| registry.begin(plan(worker)).unwrap());
-        assert!(!registry.is_busy());
-        registry.begin(plan(2)).unwrap();
-        assert!(registry.is_busy());
-        registry.leave(first);
-        assert!(!registry.is_busy());
-    }
-
-    #[test]
-    fn a_worker_that_was_left_may_begin_another_while_the_last_is_recorded() {
-        let registry = with_unhurried(1);
-        let first = registry.begin(plan(0)).unwrap();
-        let busy = registry.begin(plan(0));
-        assert!(matches!(busy, Err(BeginError::WorkerBusy { running, .. }) if running == first));
-        registry.leave(first);
-        let second = registry.begin(plan(0)).unwrap();
-        assert!(!registry.is_busy(), "one runs, the other is waited for");
-        let third = registry.begin(plan(1)).unwrap();
-        assert!(registry.is_busy());
-        registry.end(third);
-        assert!(!registry.is_busy());
-        enter(&registry, first, 1);
-        let at_the_worker = registry.recognise(&[], &Origin::Entry(WorkerId(0)));
-        assert_eq!(at_the_worker.map(|claim| claim.execution), Some(second));
-        registry.end(first);
-        assert!(registry.begin(plan(0)).is_err(), "it is the second's");
-        registry.end(second);
-        assert_empty(&registry);
     }
 }

@@ -6,7 +6,6 @@
 
 mod world;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use murphy_registry::{BeginError, Clue, Control, Link, Parent, Registry, Settings, Unknown};
@@ -259,17 +258,4 @@ async fn every_call_without_context_belongs_to_a_solo_execution() {
     assert_eq!(recorded.detail(world::place(stock)).link, Link::Inferred);
     registry.end(solo.id);
     assert_eq!(registry.recognise(&[], &service()), None);
-}
-
-/// What a proxy holds is the trait alone.
-#[test]
-fn a_registry_is_a_control_plane_behind_an_arc() {
-    let registry = Arc::new(registry());
-    let control: Arc<dyn Control> = registry.clone();
-    assert!(control.idle());
-    let run = Run::begin(&registry, plan_for(1));
-    assert!(!control.idle());
-    assert!(control.recognise(&[], &worker(1)).is_some());
-    registry.end(run.id);
-    assert!(control.idle());
 }

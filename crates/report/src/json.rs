@@ -97,7 +97,7 @@ impl<'s> SummaryObject<'s> {
             findings: findings(summary),
             profile: summary.profile.iter().map(ProfileObject::new).collect(),
             complete: certificate.is_complete(),
-            incomplete: certificate.incomplete.as_ref().map(incomplete_name),
+            incomplete: certificate.incomplete.as_ref().map(Incomplete::name),
             assumptions: &certificate.assumptions,
             flags: certificate.flags.iter().map(Flag::form).collect(),
             audit: certificate.audit.as_ref().map(AuditObject::new),
@@ -124,29 +124,6 @@ struct BesidesObject {
     references: usize,
     checks: usize,
     repeated: usize,
-}
-
-fn incomplete_name(incomplete: &Incomplete) -> &'static str {
-    match incomplete {
-        Incomplete::Cases { .. } => "max-cases",
-        Incomplete::Stopped { .. } => "stopped",
-        Incomplete::Sampling => "sampling",
-        Incomplete::Nondeterminism => "nondeterminism",
-        Incomplete::BoundDepthFirst => "bound-depth-first",
-        Incomplete::Audit => "audit",
-        Incomplete::NoSuccess => "no-success",
-        Incomplete::Contradicted => "contradicted",
-        Incomplete::GaveUp => "gave-up",
-        Incomplete::Orphans => "orphans",
-        Incomplete::Late => "late",
-        Incomplete::Twins => "twins",
-        Incomplete::Guessed => "guessed",
-        Incomplete::Unattributed => "unattributed",
-        Incomplete::Uncalled => "uncalled",
-        Incomplete::FirstRun => "first-run",
-        Incomplete::LeftBehind => "left-behind",
-        Incomplete::Flaky => "flaky",
-    }
 }
 
 #[derive(Serialize)]

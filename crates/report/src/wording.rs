@@ -171,6 +171,9 @@ fn why_not(incomplete: &Incomplete) -> String {
         Incomplete::LeftBehind => {
             "executions ran on state that an earlier one had left behind, so their results may be wrong; add a `reset` step that removes it, or `[system] restart = \"execution\"`".to_owned()
         }
+        Incomplete::Replies => {
+            "a caller reacts to the body of an answer, and replies were compared by status alone; use `--replies classes`".to_owned()
+        }
         Incomplete::Flaky => {
             "the scenario failed without faults and passed when repeated, so failures may be chance; make it pass every time".to_owned()
         }
@@ -320,8 +323,12 @@ pub(crate) fn flag(flag: &Flag, labels: &Labels) -> String {
             "`{}` was still under way when execution {execution} was waited for no longer, though no fault held it up",
             labels.point(at)
         ),
-        Flag::Unattributed { at, calls } => format!(
-            "`{}` arrived {} without trace context and belongs to no execution; it was never made to fail",
+        Flag::Unattributed {
+            at,
+            calls,
+            execution,
+        } => format!(
+            "`{}` arrived {} without trace context (first noticed after execution {execution}) and belongs to no execution; it was never injected",
             labels.point(at),
             times(*calls)
         ),

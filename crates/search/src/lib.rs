@@ -8,6 +8,7 @@
 
 mod audit;
 mod catalogue;
+mod default_modes;
 mod explain;
 mod lineage;
 mod meant;
@@ -19,6 +20,7 @@ mod strategy;
 mod tree;
 
 pub use audit::Sample;
+pub use default_modes::{GRPC_MODES, HTTP_MODES, mode_names, mode_names_at, mode_rules};
 pub use explain::Explanation;
 pub use lineage::Lineage;
 pub use meant::NeverSeen;

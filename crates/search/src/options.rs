@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use murphy_model::{Mode, Pattern, Point, Protocol};
+use serde::{Deserialize, Serialize};
 
 /// How points may fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,13 +60,20 @@ impl Modes {
 }
 
 /// In which order faultloads are tried.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Order {
     /// Fewest faults first.
     #[default]
     BreadthFirst,
     /// What follows from the last execution first.
     DepthFirst,
+}
+
+impl Order {
+    /// Both, with the names used on the command line.
+    pub const NAMES: [(&'static str, Order); 2] =
+        [("bfs", Order::BreadthFirst), ("dfs", Order::DepthFirst)];
 }
 
 /// The reductions that can be switched.
@@ -89,7 +97,8 @@ impl Reduction {
 }
 
 /// What of a reply its caller may act on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Replies {
     /// Its status alone, as in the published experiments.
     #[default]

@@ -7,9 +7,11 @@ which `shop` takes for a success; any other error is a 502 of its own. An order
 is known by the trace it came with.
 
 With HEADER, `shop` sends a key in it, the same with both attempts, and
-`orders` goes on with an order that comes again with a key.
+`orders` goes on with an order that comes again with a key. A HEADER of the form
+`field:NAME` is a field of the JSON body instead.
 """
 
+import json
 import sys
 import urllib.error
 import urllib.request
@@ -18,6 +20,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 name, port, *rest = sys.argv[1:]
 callee, header = (rest + ["", ""])[:2]
+field = header.removeprefix("field:") if header.startswith("field:") else None
 orders = set()
 
 
@@ -27,9 +30,12 @@ def post(url, headers, key=None):
         for key in ("traceparent", "tracestate", "baggage")
         if key in headers
     }
-    if key:
+    body = b"a book"
+    if key and field:
+        body = json.dumps({"item": "a book", field: key}).encode()
+    elif key:
         context[header] = key
-    request = urllib.request.Request(url, b"a book", context, method="POST")
+    request = urllib.request.Request(url, body, context, method="POST")
     try:
         with urllib.request.urlopen(request, timeout=10) as answer:
             return answer.status
@@ -39,15 +45,16 @@ def post(url, headers, key=None):
         return 502
 
 
-def take_order(headers):
+def take_order(headers, body):
     order = headers["traceparent"].split("-")[1]
-    if order in orders and not (header and headers[header]):
+    key = json.loads(body).get(field) if field else header and headers[header]
+    if order in orders and not key:
         return 409
     orders.add(order)
     return post(callee + "/mails", headers)
 
 
-def shop(headers):
+def shop(headers, _):
     key = str(uuid.uuid4()) if header else None
     status = post(callee + "/orders", headers, key)
     if status >= 500:
@@ -59,9 +66,9 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self):
-        self.rfile.read(int(self.headers.get("content-length", 0)))
+        body = self.rfile.read(int(self.headers.get("content-length", 0)))
         steps = {"shop": shop, "orders": take_order}
-        status = steps[name](self.headers) if name in steps else 200
+        status = steps[name](self.headers, body) if name in steps else 200
         self.send_response(status)
         self.send_header("content-length", "0")
         self.end_headers()

@@ -4,17 +4,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use murphy_campaign::live::spec::{ScenarioKind, ScenarioSpec, SystemSpec};
-use murphy_campaign::live::{Correlation, LiveOptions, LiveWorld, Wanted};
-use murphy_campaign::store::{CampaignHead, Fingerprint, Recorder, Store};
 use murphy_campaign::{Event, Memory, Outcome, Refused, Settings, Sink, Stopping, World};
 use murphy_model::Identity;
+use murphy_store::{CampaignHead, Fingerprint, Recorder, Store};
+use murphy_system::spec::{ScenarioKind, ScenarioSpec, SystemSpec};
+use murphy_system::{Correlation, LiveOptions, LiveWorld, Wanted};
 
-use super::modes::mode_names_at;
 use super::state::State;
 use super::{Campaign, Error, Report, Step, services, steps, why_one_at_a_time};
 use crate::Subject;
 use crate::replays::{Ground, Replay, ReplayPlan, Replayed, System};
+use murphy_search::mode_names_at;
 
 /// With a single worker what comes to a service's own proxy without context is
 /// taken for the test's. A function has its entries, so here it is a service's,

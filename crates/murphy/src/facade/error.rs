@@ -4,10 +4,10 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use murphy_campaign::store::StoreError;
 use murphy_campaign::{BrokenWorld, Failed, Refused};
 use murphy_model::SyntaxError;
 use murphy_report::redact;
+use murphy_store::StoreError;
 
 use crate::replays::ReplayError;
 

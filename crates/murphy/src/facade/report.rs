@@ -4,9 +4,9 @@ use std::fmt;
 use std::path::PathBuf;
 
 use murphy_campaign::BrokenWorld;
-use murphy_campaign::live::{Clash, Correlation, HowClashed};
 use murphy_model::{Certificate, Finding, Point, Severity};
 use murphy_report::{Summary, terminal};
+use murphy_system::{Clash, Correlation, HowClashed};
 
 use super::Error;
 use crate::replays::write_files;

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use murphy_campaign::live::STOP_WITHIN;
-use murphy_campaign::live::spec::{Health, ManagedSpec, ServiceSpec, Source, Unused};
+use murphy_system::STOP_WITHIN;
+use murphy_system::spec::{Health, ManagedSpec, ServiceSpec, Source, Unused};
 
 use super::Error;
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use murphy_campaign::{IdentityChoice, MayLeaveOut, Settings, StrategyKind};
+use murphy_campaign::{IdentityChoice, MayLeaveOut, Settings, StrategyKind as Strategy};
 use murphy_model::{Identity, Mode, Pattern};
 use murphy_search::{Filter, Modes, Options, Reduction};
 
-use super::{Campaign, Error, Strategy, modes};
+use super::{Campaign, Error};
 
 /// How many skipped cases are run after all where modes stand for each other.
 const AUDIT: usize = 10;
@@ -21,7 +21,7 @@ impl Campaign {
             Some(text) => Some(Mode::parse_list(text)?),
             None => None,
         };
-        let rules = modes::mode_rules(modes);
+        let rules = murphy_search::mode_rules(modes);
         let by_rule = Modes::ByRule(rules.clone());
         let mut options = match (self.strategy, self.exhaustive) {
             (Strategy::Tree, false) => Options::usual(by_rule),
@@ -37,12 +37,8 @@ impl Campaign {
         };
         Ok(Settings {
             scenario: self.name.clone(),
-            strategy: match self.strategy {
-                Strategy::Tree => StrategyKind::Tree,
-                Strategy::Lineage => StrategyKind::Lineage,
-                Strategy::Random => StrategyKind::Random,
-            },
-            modes: modes::mode_names(&rules),
+            strategy: self.strategy,
+            modes: murphy_search::mode_names(&rules),
             options,
             seed: self.seed,
             jobs: self.jobs_at_once(),

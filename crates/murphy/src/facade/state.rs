@@ -10,7 +10,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use murphy_campaign::live::clean_up;
+use murphy_system::clean_up;
 
 use super::Error;
 
@@ -128,7 +128,7 @@ mod tests {
         let mut service = Command::new("sleep");
         let mut service = service
             .arg("1000")
-            .env(murphy_campaign::live::MARK, &mark)
+            .env(murphy_system::MARK, &mark)
             .spawn()
             .unwrap();
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();

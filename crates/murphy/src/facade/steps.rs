@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use murphy_campaign::live::spec::{
+use murphy_system::spec::{
     CommandSpec, Expectations, RequestCall, RequestSpec, ServiceSpec, StepSpec,
 };
 

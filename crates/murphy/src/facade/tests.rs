@@ -1,8 +1,5 @@
 //! What makes no sense is refused before anything is started.
 
-use murphy_model::{Mode, Point};
-use murphy_search::Modes;
-
 use super::*;
 
 async fn refused(campaign: Campaign) -> String {
@@ -69,31 +66,4 @@ fn a_test_says_what_it_is_not_content_with() {
     assert_eq!(().said(), Ok(()));
     assert_eq!(Ok::<(), String>(()).said(), Ok(()));
     assert_eq!(Err("no".to_owned()).said(), Err("no".to_owned()));
-}
-
-#[test]
-fn grpc_modes_are_listed_where_calls_speak_grpc() {
-    let rules = modes::mode_rules(None);
-    let asked = modes::mode_names(&rules);
-    let by_rule = Modes::ByRule(rules);
-    let listed = |points: &[&str]| {
-        let points: Vec<Point> = points.iter().map(|text| text.parse().unwrap()).collect();
-        modes::mode_names_at(&by_rule, &asked, &points).join(",")
-    };
-    let (http, grpc) = ("a GET / > b GET /", "a GET / > c shop.Cart/Add");
-    assert_eq!(listed(&[]), HTTP_MODES);
-    assert_eq!(listed(&[http]), HTTP_MODES);
-    assert_eq!(listed(&[grpc]), GRPC_MODES);
-    assert_eq!(listed(&[http, grpc]), format!("{HTTP_MODES},{GRPC_MODES}"));
-}
-
-#[test]
-fn modes_are_for_what_can_carry_them() {
-    let rules = modes::mode_rules(Some(Mode::parse_list("503,grpc:UNAVAILABLE").unwrap()));
-    assert_eq!(modes::mode_names(&rules), ["503"]);
-    assert_eq!(rules.grpc.len(), 2);
-    assert_eq!(
-        modes::mode_names(&modes::mode_rules(None)).join(","),
-        HTTP_MODES
-    );
 }

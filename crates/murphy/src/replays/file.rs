@@ -8,9 +8,11 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use murphy_campaign::{STATE_LEFT_BEHIND, codec};
+use murphy_campaign::STATE_LEFT_BEHIND;
+use murphy_campaign::directory;
 use murphy_model::{Faultload, Finding, Identity, Mode, SyntaxError};
 use murphy_oracle::{Oracle, UnknownOracle};
+use murphy_store::codec;
 use serde::{Deserialize, Serialize};
 
 use super::ReplayError;
@@ -127,14 +129,14 @@ impl Replay {
     /// Writes the file; where it is.
     pub fn save(&self, state: &Path) -> io::Result<PathBuf> {
         let folder = state.join(FOLDER);
-        murphy_campaign::make_directory(state)?;
-        murphy_campaign::make_private(&folder)?;
+        directory::make(state)?;
+        directory::make_private(&folder)?;
         let path = folder.join(format!("{}.json", self.id));
         let mut text = serde_json::to_string_pretty(self).expect("texts only");
         text.push('\n');
         // As a whole or not at all, should the disk be full or another write it.
         let unfinished = path.with_extension(format!("json.{}.new", std::process::id()));
-        murphy_campaign::write_private(&unfinished, text.as_bytes())?;
+        directory::write_private(&unfinished, text.as_bytes())?;
         fs::rename(&unfinished, &path)?;
         Ok(path)
     }

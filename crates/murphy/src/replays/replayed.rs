@@ -299,7 +299,7 @@ mod tests {
     }
 
     fn replay(faultload: &[&str], after: Option<&[&str]>) -> Replay {
-        let identity = murphy_campaign::codec::write_identity(&Default::default());
+        let identity = murphy_store::codec::write_identity(&Default::default());
         let identity: serde_json::Value = serde_json::from_str(&identity).unwrap();
         let replay = serde_json::json!({
             "murphy": "", "id": "M-1", "scenario": "buys", "oracle": "scenario", "summary": "",

@@ -9,6 +9,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, ReadBuf};
+use tokio::net::TcpStream;
 
 /// Enough for nearly every message; what an idle connection costs.
 const SMALL: usize = 8 * 1024;
@@ -84,7 +85,7 @@ impl Buffer {
     pub(super) fn poll_fill(
         &mut self,
         cx: &mut Context<'_>,
-        stream: &mut (impl AsyncRead + Unpin),
+        stream: &mut TcpStream,
         most: usize,
     ) -> Poll<io::Result<usize>> {
         let room = self.room(most);

@@ -22,7 +22,6 @@ use super::half_closed::HalfClosed;
 use super::head::{BadHead, RequestHead};
 use super::upload::{Stopped, Upload};
 use super::{again, canned};
-use crate::caller::CallerStream;
 use crate::door::Door;
 use crate::exchange::{
     Abort, Asked, Canned, Exchange, Failure, Gone, Head, Piece, Prefix, Reading,
@@ -32,7 +31,7 @@ use crate::watch::Watch;
 /// What a connection keeps from one request to the next.
 pub(super) struct Connection {
     /// The caller.
-    pub(super) caller: Box<dyn CallerStream>,
+    pub(super) caller: TcpStream,
     /// What came from the caller: the request, and maybe the next ones.
     pub(super) inbound: Buffer,
     /// What came from the callee.
@@ -131,15 +130,15 @@ impl<'a> H1<'a> {
             }
         }
         if let Some(half_closed) = &mut self.half_closed {
-            return half_closed.poll(cx, &**caller);
+            return half_closed.poll(cx, caller);
         }
         // What comes now is the next request, or waits for the callee.
         let most = self.upload.seen() + LARGE;
         loop {
             match inbound.poll_fill(cx, caller, most) {
                 Poll::Ready(Ok(0)) if self.upload.is_whole() => {
-                    let half_closed = HalfClosed::new(&**caller).ok_or(Stopped::Gone)?;
-                    return self.half_closed.insert(half_closed).poll(cx, &**caller);
+                    let half_closed = HalfClosed::new(caller).ok_or(Stopped::Gone)?;
+                    return self.half_closed.insert(half_closed).poll(cx, caller);
                 }
                 Poll::Ready(Ok(0) | Err(_)) => return Err(Stopped::Gone),
                 Poll::Ready(Ok(_)) => {}

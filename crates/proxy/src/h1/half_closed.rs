@@ -7,10 +7,11 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep};
 
 use super::upload::Stopped;
-use crate::caller::CallerStream;
+use crate::peer_socket;
 
 /// How soon it is looked at again at first: a caller that closes its
 /// connection may be seen in the middle of that.
@@ -28,21 +29,17 @@ pub(super) struct HalfClosed {
 impl HalfClosed {
     /// A caller whose end was just read; `None` if it has gone away, as far as
     /// can be told.
-    pub(super) fn new(caller: &dyn CallerStream) -> Option<Self> {
-        caller.still_reads().then(|| HalfClosed {
+    pub(super) fn new(caller: &TcpStream) -> Option<Self> {
+        still_reads(caller).then(|| HalfClosed {
             next: Box::pin(tokio::time::sleep(SOONEST)),
             pause: SOONEST,
         })
     }
 
     /// Looks at it if it is time.
-    pub(super) fn poll(
-        &mut self,
-        cx: &mut Context<'_>,
-        caller: &dyn CallerStream,
-    ) -> Result<(), Stopped> {
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>, caller: &TcpStream) -> Result<(), Stopped> {
         while self.next.as_mut().poll(cx) == Poll::Ready(()) {
-            if !caller.still_reads() {
+            if !still_reads(caller) {
                 return Err(Stopped::Gone);
             }
             self.pause = (2 * self.pause).min(LATEST);
@@ -50,4 +47,10 @@ impl HalfClosed {
         }
         Ok(())
     }
+}
+
+/// Whether a caller that has said that it sends no more may still read an
+/// answer; false if that cannot be told.
+fn still_reads(caller: &TcpStream) -> bool {
+    peer_socket::is_open(caller) == Some(true)
 }

@@ -32,12 +32,12 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
 
 use self::buffer::Buffer;
 use self::closing::Then;
 use self::exchange::{Connection, H1};
 use self::head::{BadHead, RequestHead, may_end};
-use crate::caller::CallerStream;
 use crate::door::Door;
 use crate::{call, h2};
 
@@ -55,7 +55,7 @@ enum End {
 
 /// Serves one connection of a caller until it ends; `read` is what was read
 /// from it already.
-pub(crate) async fn serve(door: Arc<Door>, caller: Box<dyn CallerStream>, read: BytesMut) {
+pub(crate) async fn serve(door: Arc<Door>, caller: TcpStream, read: BytesMut) {
     let mut connection = Connection {
         caller,
         inbound: Buffer::holding(&read),
@@ -74,16 +74,13 @@ pub(crate) async fn serve(door: Arc<Door>, caller: Box<dyn CallerStream>, read: 
     match end {
         End::Then(Then::Next | Then::Close) => {}
         End::Then(Then::Linger) => closing::linger(caller, inbound).await,
-        End::Then(Then::Reset) => caller.reset(),
+        End::Then(Then::Reset) => closing::reset(caller),
         End::Refused(bad) => {
             let _ = caller.write_all(&canned::refusal(bad)).await;
             closing::linger(caller, inbound).await;
         }
         End::Upgraded(request) => {
-            // Who is in this process speaks HTTP/1.1 only.
-            if let Some(mut caller) = caller.into_socket()
-                && caller.write_all(canned::SWITCH_TO_H2C).await.is_ok()
-            {
+            if caller.write_all(canned::SWITCH_TO_H2C).await.is_ok() {
                 h2::upgrade(door, caller, BytesMut::from(inbound.held()), request).await;
             }
         }

@@ -11,14 +11,13 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 use super::buffer::Buffer;
-use crate::caller::CallerStream;
 
 /// What each direction of a tunnel takes: most of them are idle.
 const COPIED_AT_ONCE: usize = 16 * 1024;
 
 /// Passes bytes both ways until both sides are done, or one broke.
 pub(super) async fn join(
-    caller: (&mut Box<dyn CallerStream>, &mut Buffer),
+    caller: (&mut TcpStream, &mut Buffer),
     callee: (&mut TcpStream, &mut Buffer),
 ) -> io::Result<()> {
     let mut caller = Side::new(caller);
@@ -29,18 +28,18 @@ pub(super) async fn join(
 }
 
 /// A connection of which something was read already.
-struct Side<'a, S> {
-    stream: &'a mut S,
+struct Side<'a> {
+    stream: &'a mut TcpStream,
     read: &'a mut Buffer,
 }
 
-impl<'a, S> Side<'a, S> {
-    fn new((stream, read): (&'a mut S, &'a mut Buffer)) -> Self {
+impl<'a> Side<'a> {
+    fn new((stream, read): (&'a mut TcpStream, &'a mut Buffer)) -> Self {
         Side { stream, read }
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Side<'_, S> {
+impl AsyncRead for Side<'_> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -56,7 +55,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Side<'_, S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Side<'_, S> {
+impl AsyncWrite for Side<'_> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

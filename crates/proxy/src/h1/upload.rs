@@ -16,7 +16,6 @@ use super::body::Body;
 use super::buffer::{Buffer, LARGE};
 use super::chunked::{Malformed, Sink, Unseen};
 use super::framing::Framing;
-use crate::caller::CallerStream;
 
 /// Why a request does not become complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,7 +153,7 @@ impl Upload {
     pub(super) fn poll(
         &mut self,
         cx: &mut Context<'_>,
-        caller: &mut Box<dyn CallerStream>,
+        caller: &mut TcpStream,
         inbound: &mut Buffer,
         lead: &[u8],
         callee: &mut TcpStream,

@@ -16,7 +16,7 @@ use hyper::body::{Frame, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use murphy_model::{Call, Identity};
-use murphy_proxy::{Listener, Near, Proxy, Settings};
+use murphy_proxy::{Listener, Proxy, Settings};
 use murphy_registry::{Control, Detail, ExecutionId, Origin, Plan, Recorded, Registry, WorkerId};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -95,11 +95,10 @@ impl Seen {
 pub(crate) struct World {
     pub(crate) registry: Arc<Registry>,
     pub(crate) execution: ExecutionId,
-    proxy: Proxy,
+    _proxy: Proxy,
     served: Arc<AtomicUsize>,
     entry: SocketAddr,
     back: SocketAddr,
-    back_listener: Listener,
 }
 
 const WORKER: WorkerId = WorkerId(1);
@@ -147,7 +146,6 @@ impl World {
             listener("front", front, Origin::Entry(WORKER)),
             listener("back", callee, Origin::Service { caller: None }),
         ];
-        let back_listener = listeners[1].clone();
         let proxy = Proxy::start(listeners, control(registry.clone()), settings).unwrap();
         let execution = registry
             .begin(Plan {
@@ -161,11 +159,10 @@ impl World {
         let world = World {
             registry,
             execution,
-            proxy,
+            _proxy: proxy,
             served,
             entry,
             back,
-            back_listener,
         };
         // The call under test is made from this one.
         let seen = http1(world.entry, "GET", "/", &[], PATIENCE).await;
@@ -233,11 +230,6 @@ impl World {
 
     pub(crate) fn back(&self) -> SocketAddr {
         self.back
-    }
-
-    /// The way to `back` for callers in this process.
-    pub(crate) fn near_back(&self) -> Near {
-        self.proxy.near(&self.back_listener)
     }
 
     pub(crate) fn entry(&self) -> SocketAddr {

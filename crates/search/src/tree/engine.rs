@@ -13,7 +13,7 @@ use crate::model::observation::Observation;
 use crate::model::predict::{Prediction, effect, predict};
 use crate::model::verdicts::{Expectation, Verdicts};
 use crate::model::{Model, count};
-use crate::options::{Options, Order, Reduction};
+use crate::options::{Options, Order, Reduction, Replies};
 use crate::policy::mode_classes::{Effect, ModeClasses};
 use crate::policy::retry::Retries;
 use crate::policy::{Policy, bound, downstream, filter, propagation, reachability};
@@ -385,6 +385,7 @@ impl Engine {
             (1.., ..) => Some(Incomplete::Cases { waiting }),
             (0, true, _) => Some(Incomplete::Nondeterminism),
             (0, false, true) => Some(Incomplete::BoundDepthFirst),
+            (0, false, false) if self.overlooks_bodies() => Some(Incomplete::Replies),
             (0, false, false) => None,
         };
         let mut pruned = self.pruned.clone();
@@ -408,6 +409,13 @@ impl Engine {
             audit: None,
             minimal: None,
         }
+    }
+
+    /// Whether a caller did something else after replies of equal status, while
+    /// bodies do not count. Which replies differ is then found by chance only.
+    fn overlooks_bodies(&self) -> bool {
+        let unexplained = |flag: &Flag| matches!(flag, Flag::Unexplained { .. });
+        self.options.replies == Replies::Status && self.model.flags.iter().any(unexplained)
     }
 
     /// Where every faultload of the space went. Known only if nothing but

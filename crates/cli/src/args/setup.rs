@@ -1,0 +1,62 @@
+//! The arguments of commands around the configuration.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+const INIT_EXAMPLES: &str = "\
+Examples:
+  murphy init --service shop=127.0.0.1:5000 --service cart=127.0.0.1:5001 --test \"pytest -q\"
+  murphy init --manage \"shop=flask --app shop run -p {port}\" --service cart=127.0.0.1:5001
+  murphy init --full                every key, explained
+
+Without flags it asks, if there is somebody to ask.";
+
+#[derive(Args, Debug)]
+#[command(after_help = INIT_EXAMPLES)]
+pub(crate) struct InitArgs {
+    /// A service that runs already, and where; may be repeated.
+    #[arg(long, value_name = "NAME=HOST:PORT")]
+    pub(crate) service: Vec<String>,
+
+    /// A service that Murphy starts, and how; `{port}` is the port to listen on; may be repeated.
+    #[arg(long, value_name = "NAME=COMMAND")]
+    pub(crate) manage: Vec<String>,
+
+    /// The command that tests the system.
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) test: Option<String>,
+
+    /// The service that the test calls; its URL is handed to the test.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) entry: Option<String>,
+
+    /// Write to this file.
+    #[arg(long, value_name = "PATH", default_value = murphy_config::NAME)]
+    pub(crate) config: PathBuf,
+
+    /// Overwrite a file that exists.
+    #[arg(long)]
+    pub(crate) force: bool,
+
+    /// Print a file with every key explained; nothing is written.
+    #[arg(long, exclusive = true)]
+    pub(crate) full: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CheckArgs {
+    /// Read this file instead of the nearest murphy.toml, here or above.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// A test command to be used instead of the scenarios in the file.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    pub(crate) shell: clap_complete::Shell,
+}

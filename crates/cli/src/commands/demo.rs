@@ -1,0 +1,63 @@
+//! `murphy demo`: test an example system.
+
+use std::path::Path;
+
+use murphy::replays::System;
+use murphy_campaign::{Memory, Sink};
+use murphy_store::Ndjson;
+
+use crate::args::DemoArgs;
+use crate::context::Context;
+use crate::error::Error;
+use crate::progress::Progress;
+use crate::reporting::{self, Reports, Subject};
+use crate::runtime;
+use crate::settings::Settings;
+use crate::worlds::Demo;
+use murphy_config as config;
+
+pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<u8, Error> {
+    let settings = Settings::of_demo(args)?;
+    let reports = Reports::of(&args.campaign.report, &[])?;
+    reports.check()?;
+    let hint = settings.reference_hint;
+    let campaign = settings.campaign;
+    let (outcome, interrupted) = runtime::block_on_all(async {
+        let world = Demo::open(settings.place).await?;
+        let mut progress = Progress::new(context);
+        let mut events = reports.events()?.map(Ndjson::new);
+        let mut sinks: Vec<&mut dyn Sink> = vec![&mut progress];
+        sinks.extend(events.as_mut().map(|events| events as &mut dyn Sink));
+        runtime::campaign(&world, &campaign, Memory::default(), &mut sinks)
+            .await
+            .map_err(|failed| Error::of_campaign(failed, &hint))
+    })??;
+    let system = System::Demo {
+        app: campaign.scenario.clone(),
+        set: args.system.set.clone(),
+        simulate: args.system.simulate,
+        keep_state: args.system.keep_state,
+    };
+    let state = Path::new(config::STORE);
+    let replays = reporting::save_replays(&outcome, &campaign.scenario, &system, state);
+    let subject = Subject {
+        replay_command: reporting::replay_command(&replays),
+        scenario: campaign.scenario,
+        about: settings.about.to_owned(),
+        strategy: campaign.strategy.name(),
+        modes: campaign.modes,
+        seed: campaign.seed,
+        explain_command: settings.explain_command,
+    };
+    let summary = subject.summary(&outcome);
+    reporting::write(&summary, &replays, args.search.format, &reports)?;
+    let code = reporting::exit_code(&summary, &outcome, settings.require_complete);
+    if outcome.broken.is_none() {
+        reporting::say_what_is_missing(code, &summary, campaign.max_time);
+    }
+    let code = reporting::with_broken(code, outcome.broken);
+    Ok(match interrupted {
+        true => runtime::code_of_signal(),
+        false => code,
+    })
+}

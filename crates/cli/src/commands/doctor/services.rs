@@ -1,0 +1,82 @@
+//! The services, each with its state.
+
+use std::io::{self, Write};
+
+use murphy_system::spec::{Health, Source};
+use murphy_system::{LiveWorld, ServiceState};
+
+use crate::error::Error;
+use crate::project::Project;
+
+/// The services of a world, which are up: otherwise there were none.
+pub(super) fn of(world: &LiveWorld, project: &Project) -> Vec<ServiceState> {
+    let services = project.config.system.services.iter();
+    let state = services.map(|service| ServiceState {
+        direct: world.direct(&service.name),
+        proxied: world.proxied(&service.name),
+        entry: world.entry(0, &service.name),
+        comes_with_others: world.comes_with_others(&service.name),
+        trouble: None,
+        name: service.name.clone(),
+    });
+    state.collect()
+}
+
+/// Writes a line for each.
+pub(super) fn write(
+    project: &Project,
+    states: &[ServiceState],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(out, "Services")?;
+    for (service, state) in project.config.system.services.iter().zip(states) {
+        let name = &service.name;
+        let source = match (&service.source, &service.process) {
+            (_, Some(process)) => format!("served by the process of `{process}`"),
+            (Source::Running { .. }, None) if state.comes_with_others => {
+                "served by a process that Murphy starts (say which with `process`)".to_owned()
+            }
+            (Source::Running { .. }, None) => "runs already".to_owned(),
+            (Source::Managed(_), None) => "started by Murphy".to_owned(),
+        };
+        if let Some(why) = why_down(state) {
+            writeln!(out, "  {name:<20} DOWN: {why}")?;
+            continue;
+        }
+        let place = |place: &Option<String>| place.clone().unwrap_or_else(|| "-".to_owned());
+        writeln!(
+            out,
+            "  {name:<20} up ({}), {source}, at {}; its proxy for others at {}, for the test at {}",
+            told_by(&service.health),
+            place(&state.direct),
+            place(&state.proxied),
+            place(&state.entry),
+        )?;
+    }
+    Ok(())
+}
+
+/// Says of each that is down what to do about it; says whether any is.
+pub(super) fn complain(states: &[ServiceState]) -> bool {
+    let troubles: Vec<_> = states.iter().filter_map(|it| it.trouble.clone()).collect();
+    let any = !troubles.is_empty();
+    for trouble in troubles {
+        Error::Broken(trouble).report();
+    }
+    any
+}
+
+/// Why a service is down, without what its line says already.
+fn why_down(state: &ServiceState) -> Option<&str> {
+    let message = state.trouble.as_ref()?.message.as_str();
+    let about = format!("service `{}` ", state.name);
+    let why = message.strip_prefix(&about).unwrap_or(message);
+    Some(why.strip_prefix("is down: ").unwrap_or(why))
+}
+
+fn told_by(health: &Health) -> String {
+    match &health.path {
+        Some(path) => format!("{path} answers"),
+        None => "its port accepts connections".to_owned(),
+    }
+}

@@ -1,0 +1,190 @@
+//! Results in files: what `--report json=PATH` and `--format json` write.
+//!
+//! Owns what of their form is needed here. The form itself is that of
+//! `murphy_report::json`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use murphy_model::{Faultload, Severity, Target};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::found::{Found, Kept};
+use murphy_config::{FilePlace, Usage};
+
+/// What all the files tell.
+pub(super) fn read(paths: &[PathBuf]) -> Result<Vec<Found>, Usage> {
+    paths.iter().map(|path| read_one(path)).collect()
+}
+
+#[derive(Deserialize)]
+struct Summary {
+    scenario: String,
+    findings: Vec<Finding>,
+    /// The smallest combinations that fail, where a search lists them.
+    #[serde(default)]
+    minimal: Option<Vec<Vec<String>>>,
+}
+
+#[derive(Deserialize)]
+struct Finding {
+    id: String,
+    severity: SeverityText,
+    class: String,
+    oracle: String,
+    faultload: Vec<String>,
+    also: Vec<Vec<String>>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SeverityText {
+    Warn,
+    Fail,
+}
+
+fn read_one(path: &Path) -> Result<Found, Usage> {
+    let file = path.display().to_string();
+    let text = fs::read_to_string(path)
+        .map_err(|error| Usage::new(format!("cannot read `{file}`: {error}")).hint(HINT))?;
+    let value = parsed(&file, &text)?;
+    let is_result = value.get("scenario").is_some() && value.get("findings").is_some();
+    if !is_result {
+        let message = format!("`{file}` is no result of a campaign");
+        return Err(Usage::new(message).hint(HINT));
+    }
+    let summary: Summary = serde_json::from_value(value).map_err(|error| {
+        Usage::new(format!(
+            "`{file}` is a result of another version of Murphy: {error}"
+        ))
+        .hint("run the campaign again with this version")
+    })?;
+    found(summary, file)
+}
+
+const HINT: &str = "such files are written by `murphy run` and `murphy demo`, with `--report json=PATH` or `--format json`";
+
+fn parsed(file: &str, text: &str) -> Result<Value, Usage> {
+    serde_json::from_str(text).map_err(|error| {
+        let before: usize = text
+            .split_inclusive('\n')
+            .take(error.line().saturating_sub(1))
+            .map(str::len)
+            .sum();
+        let at = (before + error.column().saturating_sub(1)).min(text.len());
+        let at = (0..=at).rev().find(|at| text.is_char_boundary(*at));
+        let at = at.unwrap_or(0);
+        Usage::new(format!("`{file}` is not JSON"))
+            .in_file(FilePlace {
+                file,
+                text,
+                span: at..at + 1,
+                label: "unreadable from here on".to_owned(),
+            })
+            .hint(HINT)
+    })
+}
+
+fn found(summary: Summary, file: String) -> Result<Found, Usage> {
+    let mut found = Found::new(summary.scenario, file);
+    for finding in summary.findings {
+        let also: Result<_, _> = finding
+            .also
+            .iter()
+            .map(|faults| faultload(faults, &found.source))
+            .collect();
+        let kept = Kept {
+            severity: match finding.severity {
+                SeverityText::Warn => Severity::Warn,
+                SeverityText::Fail => Severity::Fail,
+            },
+            faultload: faultload(&finding.faultload, &found.source)?,
+            also: also?,
+            id: finding.id,
+            class: finding.class,
+            oracle: finding.oracle,
+        };
+        found.take(kept);
+    }
+    for faults in summary.minimal.unwrap_or_default() {
+        let faultload = faultload(&faults, &found.source)?;
+        found.take_minimal(faultload);
+    }
+    Ok(found)
+}
+
+/// Campaigns make exactly known calls fail; a pattern was never a result.
+fn faultload(faults: &[String], file: &str) -> Result<Faultload, Usage> {
+    let refused = |text: &str, why: String| {
+        Usage::new(format!("`{file}` names a fault that cannot be read: {why}"))
+            .at("in the file:", text, text, "not a fault at a call")
+            .hint("run the campaign again with this version")
+    };
+    let mut all = Vec::new();
+    for text in faults {
+        let fault: murphy_model::Fault =
+            text.parse().map_err(|error: murphy_model::SyntaxError| {
+                refused(text, error.message().to_owned())
+            })?;
+        if matches!(fault.target, Target::Matching(_)) {
+            return Err(refused(text, "it is a pattern".to_owned()));
+        }
+        all.push(fault);
+    }
+    let whole = faults.join(", ");
+    Faultload::new(all).map_err(|conflict| refused(&whole, conflict.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_text(text: &str) -> Result<Found, String> {
+        let value = parsed("a.json", text).map_err(|error| error.to_string())?;
+        let summary = serde_json::from_value(value).map_err(|error| error.to_string())?;
+        found(summary, "a.json".to_owned()).map_err(|error| error.to_string())
+    }
+
+    const FINDING: &str = r#""id": "M-1", "severity": "fail", "class": "no-handling", "oracle": "scenario",
+        "faultload": ["a GET / > b GET / = 503"]"#;
+
+    #[test]
+    fn findings_and_listed_combinations_are_failures() {
+        let text = format!(
+            r#"{{"scenario": "buy", "findings": [{{ {FINDING}, "also": [["a GET / > c GET / = 500"]] }}],
+                "minimal": [["a GET / > b GET / = 503", "a GET / > d GET / = 500"]]}}"#
+        );
+        let found = read_text(&text).unwrap();
+        assert_eq!((found.scenario.as_str(), found.findings), ("buy", 1));
+        let failures: Vec<(Option<&str>, usize)> = found
+            .failures
+            .iter()
+            .map(|it| (it.finding.as_deref(), it.faultload.len()))
+            .collect();
+        assert_eq!(failures, [(Some("M-1"), 1), (Some("M-1"), 1), (None, 2)]);
+    }
+
+    #[test]
+    fn what_never_struck_is_counted_and_no_failure() {
+        let text = format!(r#"{{"scenario": "buy", "findings": [{{ {FINDING}, "also": [] }}]}}"#);
+        let found = read_text(&text.replace("no-handling", "untested")).unwrap();
+        assert_eq!((found.untested, found.failures.len()), (1, 0));
+    }
+
+    #[test]
+    fn faults_that_campaigns_never_write_are_refused() {
+        for fault in ["** > b GET / = 503", "a GET / > b GET / = 5o3"] {
+            let text =
+                format!(r#"{{"scenario": "buy", "findings": [{{ {FINDING}, "also": [] }}]}}"#);
+            let refused = read_text(&text.replace("a GET / > b GET / = 503", fault)).unwrap_err();
+            assert!(refused.contains("cannot be read"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn the_place_where_it_is_not_json_is_shown() {
+        let shown = read_text("{\n  \"é\": buy\n}").unwrap_err();
+        assert!(shown.contains("2 |   \"é\": buy\n  |        ^"), "{shown}");
+    }
+}

@@ -1,0 +1,49 @@
+//! `murphy replay`: does a finding still show?
+
+use std::path::Path;
+
+use murphy::replays::{Replay, Replayed, Word};
+use murphy_model::Mode;
+
+use crate::args::ReplayArgs;
+use crate::context::Context;
+use crate::error::Error;
+use crate::own_project::OwnProject;
+use crate::reopened::Reopened;
+use crate::runtime::{self, Stopped};
+use crate::{exit, output};
+use murphy_config::STORE;
+
+pub(crate) fn run(args: &ReplayArgs, context: &Context) -> Result<u8, Error> {
+    let own = OwnProject::find(args.config.as_deref(), context);
+    let replay = Replay::find(&args.what, own.store());
+    // A demo keeps its findings where it was run, whatever project that is in.
+    let replay = replay.or_else(|unknown| {
+        let here = Replay::find(&args.what, Path::new(STORE));
+        here.map_err(|_| unknown)
+    })?;
+    if !args.trust {
+        own.check(&replay)?;
+    }
+    let (replayed, stopped) = runtime::block_on(play(replay, args, context))??;
+    output::write(|out| replayed.write(out))?;
+    Ok(stopped.with_result(match replayed.word() {
+        Word::Failed { .. } => exit::FINDINGS,
+        Word::Fixed => exit::OK,
+        Word::NotReached { .. } | Word::NotAlone => exit::NOTHING_INJECTED,
+    }))
+}
+
+async fn play(
+    replay: Replay,
+    args: &ReplayArgs,
+    context: &Context,
+) -> Result<(Replayed, Stopped), Error> {
+    let plan = replay.plan()?;
+    let modes: Vec<String> = plan.modes().iter().map(Mode::to_string).collect();
+    let config = args.config.as_deref();
+    let system = Reopened::of_replay(&replay, modes.join(","), config, context).await?;
+    let replayed = system.replay(&replay, &plan).await;
+    let stopped = runtime::stop(system.stop(), false).await;
+    Ok((replayed??, stopped))
+}

@@ -1,0 +1,346 @@
+//! What is kept of a campaign, and what was kept of earlier ones.
+//!
+//! Owns which earlier campaign counts: the one that is to be resumed, or the
+//! last one with `--since-last`. How it is kept is the store's business, what
+//! still holds of it is decided in `campaign::since`.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use murphy_campaign::since::{Past, Versions};
+use murphy_campaign::{Chosen, Memory, Settings as Campaign};
+use murphy_model::{Faultload, Identity};
+use murphy_report::redact;
+use murphy_store::{
+    CampaignEntry, CampaignHead, CampaignId, CampaignState, Fingerprint, Recorder, Store,
+};
+use murphy_system::spec::ScenarioSpec;
+
+use crate::args::RunArgs;
+use crate::asked::Asked;
+use crate::error::{Error, complain};
+use crate::output;
+use crate::project::Project;
+use murphy_config::Usage;
+
+/// What is kept of a campaign, and what was kept of the last.
+pub(crate) struct Kept {
+    store: Store,
+    /// Keeps what happens.
+    pub(crate) recorder: Recorder,
+    /// What an earlier run of this campaign left.
+    pub(crate) memory: Memory,
+    /// The last campaign, if what still holds of it is not to be run again.
+    pub(crate) past: Option<(Identity, Past)>,
+    /// The services as they are now.
+    pub(crate) versions: Versions,
+}
+
+impl Kept {
+    /// Opens the store and begins a campaign, or goes on with one; `own` are
+    /// files that Murphy writes itself.
+    pub(crate) fn open(
+        args: &RunArgs,
+        project: &Project,
+        scenario: &ScenarioSpec,
+        campaign: &Campaign,
+        own: &[PathBuf],
+    ) -> Result<Self, Error> {
+        let made_of = MadeOf {
+            versions: project.versions(own),
+            test: project.version_of_test(scenario, own),
+            murphy: env!("CARGO_PKG_VERSION").to_owned(),
+            inject: inject(project),
+        };
+        let store = Store::open(project.state())?;
+        let store = store.keeping(project.config.store.keep);
+        let fingerprint = fingerprint(project, campaign, &made_of);
+        let unfinished = match args.resume {
+            true => store.unfinished(&fingerprint)?,
+            false => None,
+        };
+        if args.resume && unfinished.is_none() {
+            let why = match broken_off(&store, &campaign.scenario)? {
+                Some(other) => made_of.tell_apart(campaign, &Asked::of(args), &other),
+                None => "no campaign with these settings was broken off".to_owned(),
+            };
+            output::say(format_args!("note: {why}; this one starts afresh"));
+        }
+        let past = match args.since_last {
+            true => last(&store, campaign, &made_of)?,
+            false => None,
+        };
+        let (recorder, memory) = match &unfinished {
+            Some(id) => (store.resume(id)?, remember(&store, id)?),
+            None => {
+                let head = head(campaign, fingerprint, &made_of, Asked::of(args));
+                (store.begin(&head)?, Memory::default())
+            }
+        };
+        Ok(Kept {
+            store,
+            recorder,
+            memory,
+            past,
+            versions: made_of.versions,
+        })
+    }
+
+    /// The campaign's name.
+    pub(crate) fn name(&self) -> &str {
+        self.recorder.campaign().as_str()
+    }
+
+    /// Says so if not everything could be kept.
+    pub(crate) fn say_trouble(&self) {
+        self.recorder.flush();
+        if let Some(trouble) = self.store.trouble() {
+            complain(format_args!(
+                "not all of the campaign could be kept: {trouble}\nhint: its result stands; for the next, {}",
+                trouble.hint()
+            ));
+        }
+    }
+}
+
+/// Takes note that all that came of these campaigns of one run was reported.
+/// If it is not, the next `--resume` reports it once more, which does no harm.
+pub(crate) fn tell<'k>(all: impl Iterator<Item = &'k Kept> + Clone) {
+    let campaigns = all.clone().map(|kept| kept.recorder.campaign().clone());
+    let campaigns: Vec<CampaignId> = campaigns.collect();
+    let mut stores = all.map(|kept| &kept.store);
+    if let Some(Err(trouble)) = stores.next().map(|store| store.tell(&campaigns)) {
+        complain(format_args!(
+            "that the result was told could not be kept: {trouble}\nhint: {}",
+            trouble.hint()
+        ));
+    }
+}
+
+fn remember(store: &Store, id: &CampaignId) -> Result<Memory, Error> {
+    let chosen = store.identity(id)?;
+    let chosen = chosen.map(|(identity, masked)| Chosen {
+        masked,
+        ..Chosen::exactly(identity)
+    });
+    Ok(Memory {
+        campaign: Some(id.as_str().to_owned()),
+        chosen,
+        executions: store.executions(id)?,
+        left_behind: store.left_behind(id)?,
+    })
+}
+
+/// The newest campaign on this scenario, or on the test that was typed, that
+/// has a result: every test that is typed is a scenario of the same name.
+pub(crate) fn last_result(
+    store: &Store,
+    project: &Project,
+    scenario: &ScenarioSpec,
+) -> Result<Option<CampaignEntry>, Error> {
+    let typed = &project.command;
+    let is_meant = |entry: &CampaignEntry| {
+        entry.scenario == scenario.name
+            && entry.state.has_result()
+            && (typed.is_empty() || asked(&entry.settings).test == *typed)
+    };
+    Ok(store.campaigns()?.into_iter().find(is_meant))
+}
+
+/// What is said where there is none; the way out is for the caller to tell.
+pub(crate) fn none_ended(project: &Project, scenario: &ScenarioSpec) -> Usage {
+    let what = match &project.command[..] {
+        [] => format!("`{}`", scenario.name),
+        test => format!("`{}`", redact::spoken(test)),
+    };
+    Usage::new(format!("no campaign on {what} has ended yet"))
+}
+
+/// The newest campaign on this scenario, if it was broken off or stopped.
+fn broken_off(store: &Store, scenario: &str) -> Result<Option<CampaignEntry>, Error> {
+    let newest = store.campaigns()?.into_iter();
+    let newest = newest
+        .filter(|it| it.state != CampaignState::UnderWay)
+        .find(|it| it.scenario == scenario);
+    Ok(newest.filter(|it| it.state != CampaignState::Ended))
+}
+
+/// The last campaign with the same test that came to its end.
+fn last(
+    store: &Store,
+    campaign: &Campaign,
+    now: &MadeOf,
+) -> Result<Option<(Identity, Past)>, Error> {
+    let ended = store.last_ended(&campaign.scenario)?;
+    let Some(ended) = ended else {
+        output::say("note: no campaign on this scenario has ended yet; this one runs everything");
+        return Ok(None);
+    };
+    let then: MadeOf = serde_json::from_str(&ended.entry.settings).unwrap_or_default();
+    if let Some(what) = now.other_than(&then) {
+        output::say(format_args!(
+            "note: {what} has changed since the last campaign; this one runs everything"
+        ));
+        return Ok(None);
+    }
+    let mut executions = ended.executions;
+    let reference = executions.remove(&Faultload::none());
+    let parts = ended.identity.zip(reference);
+    Ok(parts.map(|(identity, reference)| {
+        let past = Past {
+            versions: then.versions,
+            reference: reference.execution.trace,
+            executions,
+        };
+        (identity, past)
+    }))
+}
+
+/// What a later run must know of this one: what its verdicts are of.
+#[derive(Default, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+struct MadeOf {
+    versions: Versions,
+    test: String,
+    murphy: String,
+    inject: String,
+}
+
+impl MadeOf {
+    /// What differs that every verdict depends on, if anything does.
+    fn other_than(&self, then: &MadeOf) -> Option<&'static str> {
+        [
+            ("Murphy's version", &self.murphy, &then.murphy),
+            ("the test", &self.test, &then.test),
+            ("`[inject]`", &self.inject, &then.inject),
+        ]
+        .into_iter()
+        .find_map(|(what, now, then)| (now != then).then_some(what))
+    }
+
+    /// Why a campaign that was broken off cannot go on as this one.
+    fn tell_apart(&self, now: &Campaign, asked_now: &Asked, then: &CampaignEntry) -> String {
+        let made_of: MadeOf = serde_json::from_str(&then.settings).unwrap_or_default();
+        let has_changed = |what: &str| {
+            format!(
+                "{what} has changed since campaign {} was broken off",
+                then.campaign.as_str()
+            )
+        };
+        if asked(&then.settings).test != asked_now.test {
+            return format!(
+                "campaign {} was broken off, but is on another test",
+                then.campaign.as_str()
+            );
+        }
+        if let Some(what) = self.other_than(&made_of) {
+            return has_changed(what);
+        }
+        let known = self.versions.keys().chain(made_of.versions.keys());
+        let mut known = known.collect::<BTreeSet<_>>().into_iter();
+        if let Some(service) =
+            known.find(|name| self.versions.get(*name) != made_of.versions.get(*name))
+        {
+            return has_changed(&format!("service `{service}`"));
+        }
+        let searched = (now.strategy.name(), &now.modes, now.seed);
+        let typed = |asked: &Asked| serde_json::to_string(&(&asked.search, &asked.strategy)).ok();
+        if searched != (then.strategy.as_str(), &then.modes, then.seed)
+            || typed(asked_now) != typed(&asked(&then.settings))
+        {
+            return format!(
+                "campaign {} was broken off, but was asked for with other options",
+                then.campaign.as_str()
+            );
+        }
+        has_changed("murphy.toml, or a variable that it names,")
+    }
+}
+
+/// A digest of what is said about injected answers and of what is spared.
+fn inject(project: &Project) -> String {
+    let proxy = &project.config.proxy;
+    let all = format!(
+        "{:?} {} {:?} {:?} {:?}",
+        proxy.answers, proxy.marker, proxy.spared, proxy.idempotency_keys, proxy.idempotency_fields
+    );
+    Fingerprint::of([&*all]).as_str().to_owned()
+}
+
+/// What a campaign was asked to do, by what the store keeps of it; nothing
+/// where an earlier version of Murphy did not keep that.
+pub(crate) fn asked(settings: &str) -> Asked {
+    #[derive(Default, serde::Deserialize)]
+    struct Words {
+        asked: Asked,
+    }
+    let words: Words = serde_json::from_str(settings).unwrap_or_default();
+    words.asked
+}
+
+/// All that is kept of the settings.
+#[derive(serde::Serialize)]
+struct Blob<'k> {
+    #[serde(flatten)]
+    made_of: &'k MadeOf,
+    asked: Asked,
+}
+
+fn head(
+    campaign: &Campaign,
+    fingerprint: Fingerprint,
+    made_of: &MadeOf,
+    asked: Asked,
+) -> CampaignHead {
+    let settings = Blob { made_of, asked };
+    CampaignHead {
+        scenario: campaign.scenario.clone(),
+        strategy: campaign.strategy.name().to_owned(),
+        modes: campaign.modes.clone(),
+        seed: campaign.seed,
+        jobs: campaign.jobs,
+        fingerprint,
+        settings: serde_json::to_string(&settings).expect("texts only"),
+        begun: SystemTime::now(),
+    }
+}
+
+/// Equal for campaigns of which one can go on where the other stopped: the
+/// number of jobs and where results go do not count.
+fn fingerprint(project: &Project, campaign: &Campaign, made_of: &MadeOf) -> Fingerprint {
+    let versions = format!("{:?}", made_of.versions);
+    // With what variables of the environment stand for.
+    let services = format!("{:?}", project.config.system.services);
+    let search = format!(
+        "{:?} {:?} {} {:?}",
+        campaign.options, campaign.strategy, campaign.seed, campaign.identity
+    );
+    Fingerprint::of([
+        env!("CARGO_PKG_VERSION"),
+        project.config.file.text(),
+        &project.command.join("\u{1f}"),
+        &campaign.scenario,
+        &search,
+        &versions,
+        &made_of.test,
+        &services,
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_later_murphy_may_see_otherwise_is_run_again() {
+        let now = MadeOf {
+            murphy: "2.0.0".to_owned(),
+            ..MadeOf::default()
+        };
+        assert_eq!(now.other_than(&now), None);
+        // What an earlier version kept says nothing of it.
+        let then = serde_json::from_str(r#"{"versions":{},"test":""}"#).unwrap();
+        assert_eq!(now.other_than(&then), Some("Murphy's version"));
+    }
+}

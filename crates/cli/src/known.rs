@@ -1,0 +1,81 @@
+//! Which findings of a campaign the baseline knows.
+
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use murphy_model::Finding;
+use murphy_report::Known;
+use murphy_report::shell::quoted;
+use murphy_store::baseline::{Baseline, Date};
+
+use crate::project::Project;
+use murphy_config::Usage;
+
+/// A baseline, and the file that it is in.
+pub(crate) struct KnownBefore {
+    file: PathBuf,
+    baseline: Baseline,
+}
+
+impl KnownBefore {
+    /// The baseline of a project, `None` if it has none. One that was typed
+    /// must be there: a mistyped path would excuse nothing, and say nothing.
+    pub(crate) fn open(project: &Project, typed: Option<&Path>) -> Result<Option<Self>, Usage> {
+        let file = project.baseline(typed);
+        if !file.exists() {
+            return typed.map_or(Ok(None), |typed| Err(missing(typed)));
+        }
+        let baseline = load(&file)?;
+        Ok(Some(KnownBefore { file, baseline }))
+    }
+
+    /// What it says of the findings of a scenario. That a bug is not there any
+    /// more is told only by who looked everywhere.
+    pub(crate) fn of(&self, scenario: &str, findings: &[Finding], everywhere: bool) -> Known {
+        let split = self.baseline.split(scenario, findings, &today());
+        let reasons = split.known.iter();
+        let reasons = reasons.map(|(finding, entry)| (finding.id.clone(), entry.reason.clone()));
+        Known {
+            file: self.file.display().to_string(),
+            reasons: reasons.collect(),
+            expired: split
+                .expired
+                .iter()
+                .map(|(finding, _)| finding.id.clone())
+                .collect(),
+            other_modes: split
+                .other_modes
+                .iter()
+                .map(|(finding, modes)| (finding.id.clone(), modes.clone()))
+                .collect(),
+            stale: split
+                .stale
+                .iter()
+                .filter(|_| everywhere)
+                .map(|entry| entry.id.clone())
+                .collect(),
+        }
+    }
+}
+
+fn missing(typed: &Path) -> Usage {
+    let path = typed.display().to_string();
+    Usage::new("there is no such baseline")
+        .at("--baseline", &path, &path, "no such file")
+        .hint(format!(
+            "`murphy baseline write --baseline {} --reason TEXT` makes it from what the last campaign found",
+            quoted(&path)
+        ))
+}
+
+/// The baseline in this file; nothing is known where there is none.
+pub(crate) fn load(file: &Path) -> Result<Baseline, Usage> {
+    Baseline::load_or_empty(file).map_err(|error| {
+        Usage::new(error.to_string()).hint("`murphy baseline write` writes it anew")
+    })
+}
+
+/// The day it is, in UTC.
+pub(crate) fn today() -> Date {
+    Date::of(SystemTime::now().max(UNIX_EPOCH))
+}

@@ -1,0 +1,78 @@
+//! A scenario without faults, for commands that only look.
+
+use std::time::{Duration, Instant};
+
+use murphy_campaign::{Chosen, Event, Settings as Campaign, Sink, World};
+use murphy_model::{Flag, Observed};
+use murphy_system::spec::ScenarioSpec;
+
+use crate::error::Error;
+use crate::output;
+use crate::project::Project;
+use crate::runtime::{self, Stopped};
+use crate::unseen::Unseen;
+
+/// What to try where a scenario fails without faults.
+pub(crate) const HINT: &str = "fix the test or the system first: faults tell nothing about what is broken without them; `murphy doctor` looks at the wiring";
+
+/// What was seen.
+pub(crate) struct Seen {
+    pub(crate) observed: Observed,
+    pub(crate) chosen: Chosen,
+    /// How long one execution takes from its start to the start of the next:
+    /// with what is reset before it and what is waited for after it.
+    pub(crate) each: Duration,
+    /// How long the services take to restart, where that is part of it.
+    pub(crate) restart: Option<Duration>,
+    /// How many executions can run at once, of those that were asked for.
+    pub(crate) at_once: u32,
+    /// What they show nothing of.
+    pub(crate) unseen: Unseen,
+}
+
+/// Brings the system up for so many executions at once, runs the references
+/// and stops it again. What was seen is to be shown whatever came of that.
+pub(crate) fn references(
+    project: &Project,
+    scenario: &ScenarioSpec,
+    campaign: &Campaign,
+    jobs: u32,
+) -> Result<(Seen, Stopped), Error> {
+    runtime::block_on(async {
+        let (world, _) = project.bring_up(scenario, jobs, "look").await?;
+        let mut count = Count(0);
+        let began = Instant::now();
+        let done = murphy_campaign::references(&world, campaign, &mut count).await;
+        let each = began.elapsed() / count.0.max(1);
+        let at_once = world.workers().min(jobs);
+        let restart = world.restart_took();
+        let done = done.map(|(observed, chosen)| {
+            let unseen = Unseen::of(&world, &observed);
+            (observed, chosen, unseen)
+        });
+        let stopped = runtime::stop(world.stop(), false).await;
+        let (observed, chosen, unseen) = done.map_err(|failed| Error::of_campaign(failed, HINT))?;
+        for at in &chosen.first_run {
+            let flag = Flag::FirstRun { at: at.clone() };
+            output::say(format_args!("note: {}", murphy_report::doubt(&flag)));
+        }
+        let seen = Seen {
+            observed,
+            chosen,
+            each,
+            restart,
+            at_once,
+            unseen,
+        };
+        Ok((seen, stopped))
+    })?
+}
+
+/// Counts the references.
+struct Count(u32);
+
+impl Sink for Count {
+    fn note(&mut self, event: &Event) {
+        self.0 += u32::from(matches!(event, Event::ReferenceRan { .. }));
+    }
+}

@@ -1,0 +1,436 @@
+//! A user's own system, as `murphy.toml` and the arguments describe it.
+//!
+//! Owns which of the two counts where both speak (what was typed), and the way
+//! from there to a world that is up. Running campaigns in it is for the
+//! commands.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use murphy_campaign::{
+    BrokenWorld, IdentityChoice, MayLeaveOut, Settings as Campaign, StrategyKind,
+};
+use murphy_model::{Identity, PathTemplates, nearest};
+use murphy_proxy::Witness;
+use murphy_report::redact;
+use murphy_search::{Filter, ModeRules, Modes, Options};
+use murphy_system::spec::{ScenarioKind, ScenarioSpec, ServiceSpec, Source};
+use murphy_system::{
+    self, Clash, Correlation, HowClashed, LiveOptions, LiveWorld, ServiceState, Wanted,
+};
+
+use crate::args::{CampaignArgs, ProjectArgs, SearchArgs};
+use crate::context::Context;
+use crate::error::Error;
+use crate::settings::{SearchWords, base_options, contradictions, search_words};
+use crate::{descriptors, output};
+use murphy_config::Usage;
+use murphy_config::{Config, IdentityRules, Switch};
+
+/// A user's own system.
+pub(crate) struct Project {
+    pub(crate) config: Config,
+    /// The scenarios that are meant; at least one, unless only the services
+    /// are looked at.
+    pub(crate) scenarios: Vec<ScenarioSpec>,
+    /// The test that was typed instead of them; empty if none was.
+    pub(crate) command: Vec<String>,
+}
+
+impl Project {
+    /// What the arguments mean.
+    pub(crate) fn open(args: &ProjectArgs, context: &Context) -> Result<Self, Error> {
+        Project::open_in(args, context, &context.directory())
+    }
+
+    /// The same for who can do without a scenario.
+    pub(crate) fn open_services(args: &ProjectArgs, context: &Context) -> Result<Self, Error> {
+        let config = load(args, context, &context.directory())?;
+        match config.scenarios.is_empty() && args.scenario.is_empty() {
+            true => Ok(Project {
+                config,
+                scenarios: Vec::new(),
+                command: Vec::new(),
+            }),
+            false => Project::of(config, args),
+        }
+    }
+
+    /// The same, as if they had been typed in this directory.
+    pub(crate) fn open_in(
+        args: &ProjectArgs,
+        context: &Context,
+        directory: &Path,
+    ) -> Result<Self, Error> {
+        Project::of(load(args, context, directory)?, args)
+    }
+
+    fn of(config: Config, args: &ProjectArgs) -> Result<Self, Error> {
+        let scenarios = scenarios(&config, &args.scenario)?;
+        Ok(Project {
+            config,
+            scenarios,
+            command: args.command.clone(),
+        })
+    }
+
+    /// Murphy's own directory.
+    pub(crate) fn state(&self) -> &Path {
+        &self.config.store.directory
+    }
+
+    /// Where known findings are.
+    pub(crate) fn baseline(&self, given: Option<&Path>) -> PathBuf {
+        let beside = || {
+            self.config
+                .file
+                .directory()
+                .join(murphy_store::baseline::FILE)
+        };
+        given.map_or_else(beside, Path::to_owned)
+    }
+
+    /// A campaign on one of the scenarios.
+    pub(crate) fn campaign(
+        &self,
+        scenario: &ScenarioSpec,
+        search: &SearchArgs,
+        args: Option<&CampaignArgs>,
+    ) -> Result<Campaign, Error> {
+        let rules = &self.config.search;
+        if let Some(args) = args {
+            contradictions::check_campaign(args, search, rules.strategy)?;
+        }
+        let words = search_words(search)?;
+        let modes = self.modes(&words);
+        let jobs = self.jobs(search);
+        descriptors::check(jobs, self.config.system.services.len(), false)?;
+        let asked = args.and_then(|args| args.strategy).or(rules.strategy);
+        let strategy = asked.unwrap_or_default();
+        let mut campaign = Campaign {
+            scenario: scenario.name.clone(),
+            strategy,
+            modes: murphy_search::mode_names(&modes),
+            options: self.options(modes, strategy, words),
+            seed: search.seed.or(rules.seed).unwrap_or(0),
+            jobs,
+            max_time: self.max_time(search)?,
+            audit: None,
+            references: rules.references,
+            identity: identity(&self.config.identity),
+            oracles: self.oracles()?,
+        };
+        campaign.audit = args.and_then(|args| crate::settings::audit(args.audit, &campaign));
+        Ok(campaign)
+    }
+
+    /// How many executions run at once. State that is reset for one must not
+    /// be reset under another.
+    pub(crate) fn jobs(&self, search: &SearchArgs) -> u32 {
+        let written = self
+            .config
+            .search
+            .jobs
+            .and_then(|jobs| u32::try_from(jobs).ok());
+        let jobs = search.jobs.or(written).unwrap_or(1);
+        if jobs > 1 && self.config.system.restart {
+            output::say(
+                "note: using `--jobs 1`: with `restart = \"execution\"`, parallel executions would stop each other's services",
+            );
+            return 1;
+        }
+        if jobs > 1 && !self.config.system.reset.is_empty() {
+            output::say(
+                "note: there are `reset` steps, which executions side by side would do to each other: `--jobs` counts as 1",
+            );
+            return 1;
+        }
+        jobs
+    }
+
+    fn max_time(&self, search: &SearchArgs) -> Result<Option<Duration>, Usage> {
+        let typed = search.max_time.as_deref().map(crate::settings::time);
+        Ok(typed.transpose()?.or(self.config.search.max_time))
+    }
+
+    /// What was typed counts for all calls; the file may say more exactly.
+    fn modes(&self, words: &SearchWords) -> ModeRules {
+        match &words.modes {
+            Some(typed) => murphy_search::mode_rules(Some(typed.clone())),
+            None => self.config.modes.for_search(),
+        }
+    }
+
+    fn options(&self, modes: ModeRules, strategy: StrategyKind, words: SearchWords) -> Options {
+        let rules = &self.config.search;
+        // What was typed to be reduced is reduced, whatever the file says.
+        let exhaustive = words.exhaustive || (rules.exhaustive && words.reduce.is_empty());
+        let mut options = base_options(Modes::ByRule(modes), strategy, exhaustive);
+        if let Some(replies) = words.replies.or(rules.replies) {
+            options.replies = replies;
+        }
+        options.reduce.extend(&rules.reduce);
+        for reduction in &rules.no_reduce {
+            options.reduce.remove(reduction);
+        }
+        options.reduce.extend(words.reduce);
+        for reduction in &words.no_reduce {
+            options.reduce.remove(reduction);
+        }
+        options.order = words.order.or(rules.order).unwrap_or_default();
+        options.max_faults = words.max_faults.or(rules.max_faults);
+        options.max_cases = words.max_cases.or(rules.max_cases);
+        options.filter = match words.filter == Filter::default() {
+            true => rules.filter.clone(),
+            false => words.filter,
+        };
+        options
+    }
+
+    fn oracles(&self) -> Result<murphy_oracle::Settings, Usage> {
+        let mut settings = self.config.rules.clone();
+        for rule in &self.config.oracles {
+            let oracle = rule.name.parse().map_err(|error| {
+                let refused: &murphy_oracle::UnknownOracle = &error;
+                self.config
+                    .refusal(&rule.place, &refused.to_string(), "not an oracle")
+            })?;
+            settings.levels.insert(oracle, rule.level.into());
+        }
+        Ok(settings)
+    }
+
+    /// Brings the system up for a scenario and finds out how its calls are
+    /// told apart; says what there is to say about it.
+    pub(crate) async fn bring_up(
+        &self,
+        scenario: &ScenarioSpec,
+        jobs: u32,
+        name: &str,
+    ) -> Result<(LiveWorld, Correlation), BrokenWorld> {
+        let up = self.bring_up_watched(scenario, jobs, name, None).await?;
+        if let Some(took) = up.0.restart_took() {
+            output::say(format_args!(
+                "note: services are restarted before every execution, which takes about {took:.1?} each time"
+            ));
+        }
+        say_if_one_at_a_time(&up.1, scenario, jobs);
+        say_if_waiting(&up.1);
+        Ok(up)
+    }
+
+    /// The same, where somebody is shown every call as it comes and says
+    /// himself how calls are told apart.
+    pub(crate) async fn bring_up_watched(
+        &self,
+        scenario: &ScenarioSpec,
+        jobs: u32,
+        name: &str,
+        witness: Option<Witness>,
+    ) -> Result<(LiveWorld, Correlation), BrokenWorld> {
+        let rules = &self.config.context;
+        let options = self.live_options(jobs, name, witness);
+        let wanted = Wanted {
+            solo: match rules.solo {
+                Switch::Auto => None,
+                Switch::On => Some(true),
+                Switch::Off => Some(false),
+            },
+            grace: rules.grace,
+            at_once: jobs,
+        };
+        let system = self.config.system.clone();
+        let started = LiveWorld::start_correlated(system, scenario.clone(), options, wanted);
+        let (world, correlation) = started.await?;
+        for cleaned in world.cleaned_up() {
+            let names: Vec<&str> = cleaned
+                .stopped
+                .iter()
+                .map(|(_, name)| name.as_str())
+                .collect();
+            if !names.is_empty() {
+                let (owner, names) = (cleaned.owner, names.join(", "));
+                output::say(format_args!(
+                    "note: a campaign that was killed (process {owner}) had left these running, now stopped: {names}"
+                ));
+            }
+        }
+        Ok((world, correlation))
+    }
+
+    /// The version of a test, with the steps around it; `own` are the files
+    /// that Murphy writes.
+    pub(crate) fn version_of_test(&self, scenario: &ScenarioSpec, own: &[PathBuf]) -> String {
+        crate::versions::of_test(scenario, &self.config.system, own)
+    }
+
+    fn live_options(&self, jobs: u32, name: &str, witness: Option<Witness>) -> LiveOptions {
+        LiveOptions {
+            workers: jobs,
+            proxy: murphy_proxy::Settings {
+                witness,
+                ..self.config.proxy.clone()
+            },
+            state: self.state().to_owned(),
+            campaign: name.to_owned(),
+            say: Some(Arc::new(|text| output::say(format_args!("note: {text}")))),
+            ..LiveOptions::default()
+        }
+    }
+
+    /// Looks at every service, whatever the others do, and at nothing else.
+    pub(crate) async fn survey(&self, name: &str) -> Result<Vec<ServiceState>, BrokenWorld> {
+        let options = self.live_options(1, name, None);
+        murphy_system::survey(&self.config.system, &options).await
+    }
+
+    /// The versions of the services, as far as they can be told; `own` are the
+    /// files that Murphy writes. One that runs elsewhere is another one.
+    pub(crate) fn versions(&self, own: &[PathBuf]) -> murphy_campaign::since::Versions {
+        let services = self.config.system.services.iter();
+        let version = |service: &ServiceSpec| {
+            let told = self.config.versions.get(&service.name).map(String::as_str);
+            let version = match &service.source {
+                Source::Managed(managed) => crate::versions::of(managed, told, own),
+                Source::Running { upstream } => {
+                    format!("{upstream} {}", told.unwrap_or_default())
+                }
+            };
+            (service.name.clone(), version)
+        };
+        services.map(version).collect()
+    }
+}
+
+/// What the file says, with the test that was typed in place of its scenarios.
+fn load(args: &ProjectArgs, context: &Context, directory: &Path) -> Result<Config, Error> {
+    let variables = |name: &str| context.variable(name);
+    let config = Config::load(args.config.as_deref(), directory, &variables);
+    let config = config.map_err(Error::Config)?;
+    hide_secrets_of(&config);
+    Ok(match args.command.is_empty() {
+        true => config,
+        false => config.default_for_command(args.command.clone(), directory.to_owned()),
+    })
+}
+
+/// What the file hands to services and tests in variables whose names tell of
+/// secrets is not to be printed either.
+fn hide_secrets_of(config: &Config) {
+    let services = config.system.services.iter();
+    let services = services.filter_map(|service| match &service.source {
+        Source::Managed(managed) => Some(&managed.environment),
+        Source::Running { .. } => None,
+    });
+    let tests = config.scenarios.iter();
+    let tests = tests.filter_map(|scenario| match &scenario.kind {
+        ScenarioKind::Command(command) => Some(&command.environment),
+        _ => None,
+    });
+    let variables = services.chain(tests).flatten();
+    redact::hide_values_of(variables.map(|(name, value)| (name.clone(), value.clone())));
+}
+
+fn say_if_one_at_a_time(correlation: &Correlation, scenario: &ScenarioSpec, jobs: u32) {
+    let Some(why) = murphy::why_one_at_a_time(correlation) else {
+        return;
+    };
+    let at_once = match jobs {
+        1 => "",
+        _ => ", so `--jobs` counts as 1",
+    };
+    let more = match &correlation.clash {
+        None => " (`murphy doctor` tells more)",
+        Some(clash) => way_out(clash, scenario),
+    };
+    output::say(format_args!(
+        "note: {why}: one execution runs at a time{at_once}{more}"
+    ));
+}
+
+/// A wait that is too short to be noticed is not worth a word.
+const NOTICED: Duration = Duration::from_millis(100);
+
+/// Says that every execution takes longer than its test, and why.
+fn say_if_waiting(correlation: &Correlation) {
+    if let (Some(late), Some(grace)) = (correlation.late, correlation.grace)
+        && grace >= NOTICED
+    {
+        output::say(format_args!(
+            "note: calls arrive up to {late:.0?} after the test has ended: every execution waits {grace:.0?} for them (`[context] grace` sets it)"
+        ));
+    }
+}
+
+/// What lets a test run beside itself.
+fn way_out(clash: &Clash, scenario: &ScenarioSpec) -> &'static str {
+    match (&clash.how, &scenario.kind) {
+        (HowClashed::Failed { .. }, ScenarioKind::Command(_)) => {
+            "\nhint: to run side by side each needs data of its own: `MURPHY_WORKER` tells them apart"
+        }
+        (HowClashed::Failed { .. }, _) => "\nhint: to run side by side each needs data of its own",
+        (HowClashed::OtherCalls(_), _) => "",
+    }
+}
+
+/// What is not left to be found out is as it is set.
+fn identity(rules: &IdentityRules) -> IdentityChoice {
+    let usual = Identity::default();
+    let on = |switch: Switch, usual: bool| match switch {
+        Switch::Auto => usual,
+        Switch::On => true,
+        Switch::Off => false,
+    };
+    let start = Identity {
+        path: on(rules.path, usual.path),
+        payload: on(rules.payload, usual.payload),
+        predecessors: on(rules.predecessors, usual.predecessors),
+        call_site: on(rules.call_site, usual.call_site),
+        count: on(rules.count, usual.count),
+        templates: PathTemplates::with(rules.paths.clone()),
+        masked: rules.masked.clone(),
+        ..usual
+    };
+    let may = MayLeaveOut {
+        payload: rules.payload == Switch::Auto,
+        predecessors: rules.predecessors == Switch::Auto,
+        call_site: rules.call_site == Switch::Auto,
+    };
+    IdentityChoice::Auto(start, may)
+}
+
+fn scenarios(config: &Config, names: &[String]) -> Result<Vec<ScenarioSpec>, Usage> {
+    if config.scenarios.is_empty() {
+        return Err(
+            Usage::new(format!("{} has no scenario", config.file.shown())).hint(
+                "give the test after `--`, as in `murphy run -- pytest -q`, or write a `[scenario.NAME]`",
+            ),
+        );
+    }
+    if names.is_empty() {
+        return Ok(config.scenarios.clone());
+    }
+    let known = || {
+        config
+            .scenarios
+            .iter()
+            .map(|scenario| scenario.name.as_str())
+    };
+    let named = |name: &String| {
+        let found = config
+            .scenarios
+            .iter()
+            .find(|scenario| scenario.name == *name);
+        found.cloned().ok_or_else(|| {
+            let hint = match nearest(name, known()) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
+            };
+            Usage::new(format!("there is no scenario `{name}`"))
+                .at("--scenario", name, name, "not in the file")
+                .hint(hint)
+        })
+    };
+    names.iter().map(named).collect()
+}

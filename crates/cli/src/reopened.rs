@@ -1,0 +1,313 @@
+//! The system of a finding, brought up once more.
+//!
+//! Owns the way from what a replay file says of a system, or from the name of
+//! an example system, to a world in which faults can be injected again. What
+//! is injected there, and what that shows, is for the commands.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use murphy::replays::{Ground, Held, Replay, ReplayError, ReplayPlan, Replayed, System};
+use murphy_campaign::{BrokenWorld, IdentityChoice, World};
+use murphy_model::{Faultload, Identity, Observed};
+use murphy_registry::Recorded;
+use murphy_report::terminal;
+use murphy_system::LiveWorld;
+
+use crate::args::{ProjectArgs, SearchArgs, SystemArgs};
+use crate::context::Context;
+use crate::error::Error;
+use crate::observe;
+use crate::project::Project;
+use crate::settings::Settings;
+use crate::worlds::Demo;
+use murphy_config as config;
+use murphy_config::Usage;
+
+/// A system that is up, with what is known of it without faults.
+pub(crate) struct Reopened {
+    place: Place,
+    ground: Ground,
+}
+
+/// Where the system is.
+enum Place {
+    Demo(Demo),
+    Live(Box<LiveWorld>),
+}
+
+/// A place before anything was run in it.
+struct Opened {
+    place: Place,
+    oracles: murphy_oracle::Settings,
+    hint: String,
+}
+
+impl Reopened {
+    /// The system of a replay file; `modes` are all that will be injected,
+    /// `config` is where murphy.toml is now, if not where it was.
+    pub(crate) async fn of_replay(
+        replay: &Replay,
+        modes: String,
+        config: Option<&Path>,
+        context: &Context,
+    ) -> Result<Self, Error> {
+        let opened = match &replay.system {
+            System::Demo {
+                app,
+                set,
+                simulate,
+                keep_state,
+            } => {
+                let given = SystemArgs {
+                    simulate: *simulate,
+                    set: set.clone(),
+                    keep_state: *keep_state,
+                    ..SystemArgs::default()
+                };
+                let settings = demo_settings("murphy replay", app, &given, modes)?;
+                open_demo(settings).await?
+            }
+            System::Project { .. } => open_project(replay, config, context).await?,
+            System::Program => return Err(only_its_program(replay).into()),
+        };
+        opened.with_reference(replay.identity()?).await
+    }
+
+    /// An example system in memory.
+    pub(crate) async fn of_app(
+        command: &str,
+        app: &str,
+        given: &SystemArgs,
+        modes: String,
+    ) -> Result<Self, Error> {
+        let settings = demo_settings(command, app, given, modes)?;
+        let IdentityChoice::Given(identity) = settings.campaign.identity.clone() else {
+            unreachable!("example systems say what tells calls apart");
+        };
+        open_demo(settings).await?.with_reference(identity).await
+    }
+
+    /// Runs the scenario once under these faults; what was seen, and what is
+    /// held against it.
+    pub(crate) async fn run(
+        &self,
+        faultload: &Faultload,
+    ) -> Result<(Observed, Vec<Held>), BrokenWorld> {
+        self.ground.run(&self.place, faultload).await
+    }
+
+    /// Replays a finding.
+    pub(crate) async fn replay(
+        &self,
+        replay: &Replay,
+        plan: &ReplayPlan,
+    ) -> Result<Result<Replayed, ReplayError>, BrokenWorld> {
+        self.ground.replay(&self.place, replay, plan).await
+    }
+
+    /// Stops what was started.
+    pub(crate) async fn stop(self) -> Result<(), BrokenWorld> {
+        self.place.stop().await
+    }
+}
+
+impl Opened {
+    /// Runs the scenario without faults, which must go well.
+    async fn with_reference(self, identity: Identity) -> Result<Reopened, Error> {
+        let Opened {
+            place,
+            oracles,
+            hint,
+        } = self;
+        let error = match Ground::find(&place, identity, oracles).await {
+            Ok(Ok(ground)) => return Ok(Reopened { place, ground }),
+            Ok(Err(unfit)) => Error::Reference {
+                complaint: unfit.complaint,
+                output: unfit.output,
+                hint,
+            },
+            Err(broken) => broken.into(),
+        };
+        // The first thing that went wrong is the one to be told.
+        let _ = place.stop().await;
+        Err(error)
+    }
+}
+
+fn only_its_program(replay: &Replay) -> Usage {
+    let Replay { id, scenario, .. } = replay;
+    Usage::new(format!(
+        "{id} was found by a Rust program: only that can run its scenario `{scenario}`"
+    ))
+    .hint(format!(
+        "replay it there, with `Campaign::replay(\"{id}\")`"
+    ))
+}
+
+fn demo_settings(
+    command: &str,
+    app: &str,
+    given: &SystemArgs,
+    modes: String,
+) -> Result<Settings, Error> {
+    let search = SearchArgs {
+        modes: Some(modes).filter(|modes| !modes.is_empty()),
+        ..SearchArgs::default()
+    };
+    Ok(Settings::of_system(command, app, given, &search, None)?)
+}
+
+async fn open_demo(settings: Settings) -> Result<Opened, Error> {
+    Ok(Opened {
+        place: Place::Demo(Demo::open(settings.place).await?),
+        oracles: settings.campaign.oracles,
+        hint: settings.reference_hint,
+    })
+}
+
+async fn open_project(
+    replay: &Replay,
+    moved: Option<&Path>,
+    context: &Context,
+) -> Result<Opened, Error> {
+    let System::Project {
+        config,
+        command,
+        directory,
+    } = &replay.system
+    else {
+        unreachable!("asked for projects only");
+    };
+    let (config, directory) = where_now(config, directory, moved, &context.directory());
+    // Its text is shown where it is wrong; not that of any file that there is.
+    if config.extension().is_none_or(|it| it != "toml") {
+        return Err(no_configuration(&config).into());
+    }
+    let given = ProjectArgs {
+        config: Some(config),
+        scenario: match command.is_empty() {
+            true => vec![replay.scenario.clone()],
+            false => Vec::new(),
+        },
+        command: command.clone(),
+    };
+    let project = Project::open_in(&given, context, &directory)?;
+    let scenario = &project.scenarios[0];
+    let campaign = project.campaign(scenario, &SearchArgs::default(), None)?;
+    let (world, _) = project.bring_up(scenario, 1, "replay").await?;
+    Ok(Opened {
+        place: Place::Live(Box::new(world)),
+        oracles: campaign.oracles,
+        hint: observe::HINT.to_owned(),
+    })
+}
+
+fn no_configuration(config: &Path) -> Usage {
+    let shown = terminal::visible(&config.display().to_string());
+    Usage::new(format!(
+        "the replay file names {shown}, which is no TOML file"
+    ))
+    .hint("name the configuration with `--config`")
+}
+
+/// Where the file of a finding is now, and where its test was typed: a project
+/// may have been moved, or the finding made on another machine. Then it is the
+/// file that was named, or the nearest.
+fn where_now(
+    config: &Path,
+    directory: &Path,
+    moved: Option<&Path>,
+    here: &Path,
+) -> (PathBuf, PathBuf) {
+    let then = directory.join(config);
+    let now = match moved {
+        Some(moved) => Some(here.join(moved)),
+        None if then.is_file() => None,
+        None => config::nearest(here),
+    };
+    let Some(now) = now else {
+        return (then, directory.to_owned());
+    };
+    let below = then
+        .parent()
+        .and_then(|root| directory.strip_prefix(root).ok());
+    let root = now.parent().unwrap_or(here);
+    let directory = root.join(below.unwrap_or(Path::new("")));
+    (now, directory)
+}
+
+impl World for Place {
+    fn workers(&self) -> u32 {
+        match self {
+            Place::Demo(world) => world.workers(),
+            Place::Live(world) => world.workers(),
+        }
+    }
+
+    async fn run(
+        &self,
+        worker: u32,
+        faultload: &Faultload,
+        identity: &Arc<Identity>,
+    ) -> Result<Observed, BrokenWorld> {
+        match self {
+            Place::Demo(world) => world.run(worker, faultload, identity).await,
+            Place::Live(world) => world.run(worker, faultload, identity).await,
+        }
+    }
+
+    async fn record(
+        &self,
+        faultload: &Faultload,
+        identity: &Arc<Identity>,
+    ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
+        match self {
+            Place::Demo(world) => world.record(faultload, identity).await,
+            Place::Live(world) => world.record(faultload, identity).await,
+        }
+    }
+}
+
+impl Place {
+    async fn stop(self) -> Result<(), BrokenWorld> {
+        match self {
+            Place::Demo(_) => Ok(()),
+            Place::Live(world) => world.stop().await,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn now(moved: Option<&str>, here: &str) -> (PathBuf, PathBuf) {
+        let config = Path::new("/nowhere/shop/murphy.toml");
+        let directory = Path::new("/nowhere/shop/tests");
+        where_now(config, directory, moved.map(Path::new), Path::new(here))
+    }
+
+    #[test]
+    fn a_project_that_was_moved_is_where_it_is_said_to_be() {
+        let there = ("/new/shop/murphy.toml".into(), "/new/shop/tests".into());
+        assert_eq!(now(Some("/new/shop/murphy.toml"), "/"), there);
+        assert_eq!(now(Some("shop/murphy.toml"), "/new"), there);
+    }
+
+    #[test]
+    fn a_project_that_was_moved_is_looked_for() {
+        let name = format!("murphy-moved-{}", std::process::id());
+        let root = std::env::temp_dir().join(name);
+        let below = root.join("tests/unit");
+        std::fs::create_dir_all(&below).unwrap();
+        let file = root.join("murphy.toml");
+        std::fs::write(&file, "").unwrap();
+        let there = (file, root.join("tests"));
+        assert_eq!(now(None, below.to_str().unwrap()), there);
+        std::fs::remove_dir_all(&root).unwrap();
+        let as_it_was = ("/nowhere/shop/murphy.toml", "/nowhere/shop/tests");
+        let as_it_was = (as_it_was.0.into(), as_it_was.1.into());
+        assert_eq!(now(None, "/nowhere"), as_it_was);
+    }
+}

@@ -1,0 +1,75 @@
+//! The command that asks about the same search of an example system.
+//!
+//! Owns which arguments change what a search does; the others (jobs, format)
+//! are left out.
+
+use murphy_report::shell::quoted;
+
+use murphy_campaign::StrategyKind;
+use murphy_search::{Order, Replies};
+
+use crate::args::{DEFAULT_MODES, SearchArgs, SystemArgs};
+
+/// `murphy explain` for this app and these arguments, without the faultload.
+pub(super) fn explain_command(app: &str, system: &SystemArgs, args: &SearchArgs) -> String {
+    let mut words = vec!["murphy explain --app".to_owned(), app.to_owned()];
+    for (name, list) in [("--set", &system.set), ("--identity", &system.identity)] {
+        if !list.is_empty() {
+            words.extend([name.to_owned(), quoted(&list.join(","))]);
+        }
+    }
+    words.extend(search_arguments(args));
+    if system.keep_state {
+        words.push("--keep-state".to_owned());
+    }
+    words.join(" ")
+}
+
+/// The arguments that change what a search does, as words of a command.
+fn search_arguments(args: &SearchArgs) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut add = |name: &str, value: String| words.extend([name.to_owned(), quoted(&value)]);
+    let replies = Replies::NAMES
+        .iter()
+        .find(|(_, it)| args.replies == Some(*it));
+    if let Some((name, _)) = replies {
+        add("--replies", (*name).to_owned());
+    }
+    for (name, list) in [("--reduce", &args.reduce), ("--no-reduce", &args.no_reduce)] {
+        if !list.is_empty() {
+            add(name, list.join(","));
+        }
+    }
+    for (name, patterns) in [("--only", &args.only), ("--except", &args.except)] {
+        for pattern in patterns {
+            add(name, pattern.clone());
+        }
+    }
+    let modes = args.modes.as_ref();
+    if let Some(modes) = modes.filter(|modes| *modes != DEFAULT_MODES) {
+        add("--modes", modes.clone());
+    }
+    for (name, limit) in [
+        ("--max-faults", args.max_faults),
+        ("--max-cases", args.max_cases),
+    ] {
+        if let Some(limit) = limit {
+            add(name, limit.to_string());
+        }
+    }
+    if let Some(seed) = args.seed.filter(|seed| *seed != 0) {
+        add("--seed", seed.to_string());
+    }
+    if args.order == Some(Order::DepthFirst) {
+        add("--order", "dfs".to_owned());
+    }
+    if args.exhaustive {
+        words.push("--exhaustive".to_owned());
+    }
+    words
+}
+
+/// What says who decides, to be put behind the rest of a command.
+pub(super) fn strategy(asked: Option<StrategyKind>) -> String {
+    asked.map_or_else(String::new, |it| format!(" --strategy {}", it.name()))
+}

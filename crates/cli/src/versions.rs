@@ -1,0 +1,277 @@
+//! Which version of a service or a test it is: a digest of what it is made of.
+//!
+//! Owns the choice of files. Services that Murphy starts, and tests that are
+//! commands, are made of what is in their directory; what tools put there
+//! beside it does not count. A change that touches no file (an installed
+//! package, a database) is not seen.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use murphy_system::spec::{
+    CommandSpec, ManagedSpec, ScenarioKind, ScenarioSpec, ServiceSpec, Source, StepSpec, SystemSpec,
+};
+
+/// Directories that are made from others, or by us.
+const LEFT_OUT: [&str; 8] = [
+    "node_modules",
+    "target",
+    "__pycache__",
+    "venv",
+    "dist",
+    "build",
+    "vendor",
+    "coverage",
+];
+
+/// Files larger than this are data, most likely; their size has to do.
+const LARGEST: u64 = 1 << 20;
+
+/// More files than this are not one service's source.
+const MOST: usize = 20_000;
+
+/// The version of a service that Murphy starts: how it is started, and what it
+/// is `told` to be or else its files. Files that Murphy itself writes (`own`)
+/// are none of the service's, wherever they are.
+pub(crate) fn of(service: &ManagedSpec, told: Option<&str>, own: &[PathBuf]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for word in &service.command {
+        take(&mut hasher, word.as_bytes());
+    }
+    for (name, value) in &service.environment {
+        take(&mut hasher, name.as_bytes());
+        take(&mut hasher, value.as_bytes());
+    }
+    let is_own = Within::new(own);
+    match told {
+        Some(version) => take(&mut hasher, version.as_bytes()),
+        None => take_files(&mut hasher, &service.directory, &|file| !is_own.has(file)),
+    }
+    short(&hasher)
+}
+
+/// The version of a test, with the steps around it: what is written of it, and
+/// for commands the files where they are run. Files of services that have a
+/// directory of their own are not the test's.
+pub(crate) fn of_test(scenario: &ScenarioSpec, system: &SystemSpec, own: &[PathBuf]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let mut directories = BTreeSet::new();
+    for (written, directory) in parts_of_test(scenario, system) {
+        take(&mut hasher, written.as_bytes());
+        directories.extend(directory);
+    }
+    let is_own = Within::new(own);
+    let services = service_directories(system);
+    for directory in directories {
+        let here = absolute(directory);
+        let below = services.iter().filter(|it| !here.starts_with(it));
+        let of_services = Within(below.cloned().collect());
+        take_files(&mut hasher, directory, &|file| {
+            !is_own.has(file) && !of_services.has(file)
+        });
+    }
+    short(&hasher)
+}
+
+/// What is written of a test and of each step, and where commands are run.
+fn parts_of_test<'s>(
+    scenario: &'s ScenarioSpec,
+    system: &'s SystemSpec,
+) -> Vec<(String, Option<&'s Path>)> {
+    let command = |kind: &str, it: &'s CommandSpec| {
+        let written = format!("{kind} {it:?}");
+        (written, Some(it.directory.as_path()))
+    };
+    let test = match &scenario.kind {
+        ScenarioKind::Command(it) => command("test", it),
+        ScenarioKind::Requests(requests) => (format!("test {requests:?}"), None),
+        ScenarioKind::Function(_) => ("test".to_owned(), None),
+    };
+    let mut parts = vec![(format!("{:?}", scenario.timeout), None), test];
+    for (kind, steps) in [
+        ("setup", &system.setup),
+        ("reset", &system.reset),
+        ("teardown", &system.teardown),
+    ] {
+        parts.extend(steps.iter().map(|step| match step {
+            StepSpec::Command(it) => command(kind, it),
+            StepSpec::Request(request) => (format!("{kind} {request:?}"), None),
+            StepSpec::Function(_) => (kind.to_owned(), None),
+        }));
+    }
+    parts
+}
+
+fn service_directories(system: &SystemSpec) -> Vec<PathBuf> {
+    let services = system.services.iter();
+    let directory = |service: &ServiceSpec| match &service.source {
+        Source::Managed(managed) => Some(absolute(&managed.directory)),
+        Source::Running { .. } => None,
+    };
+    services.filter_map(directory).collect()
+}
+
+/// Files and directories that do not count.
+struct Within(Vec<PathBuf>);
+
+impl Within {
+    fn new(paths: &[PathBuf]) -> Self {
+        Within(paths.iter().map(|path| absolute(path)).collect())
+    }
+
+    fn has(&self, file: &Path) -> bool {
+        let file = absolute(file);
+        self.0.iter().any(|path| file.starts_with(path))
+    }
+}
+
+/// The same path from the root on, so that two ways to write it are one.
+pub(crate) fn absolute(path: &Path) -> PathBuf {
+    // Without the dots, which would make two of one.
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    path.components().collect()
+}
+
+fn take_files(hasher: &mut blake3::Hasher, directory: &Path, counts: &dyn Fn(&Path) -> bool) {
+    let mut files = Vec::new();
+    collect(directory, &mut files);
+    files.retain(|file| counts(file));
+    files.sort();
+    for file in &files {
+        let name = file.strip_prefix(directory).unwrap_or(file);
+        take(hasher, name.as_os_str().as_encoded_bytes());
+        take(hasher, &content(file));
+    }
+}
+
+fn short(hasher: &blake3::Hasher) -> String {
+    hasher.finalize().to_hex()[..16].to_owned()
+}
+
+/// The length keeps neighbouring parts from running into each other.
+fn take(hasher: &mut blake3::Hasher, bytes: &[u8]) {
+    hasher.update(&(bytes.len() as u64).to_le_bytes());
+    hasher.update(bytes);
+}
+
+fn content(file: &Path) -> Vec<u8> {
+    match fs::metadata(file) {
+        Ok(about) if about.len() > LARGEST => about.len().to_le_bytes().to_vec(),
+        // A file that cannot be read is the same unreadable file next time.
+        _ => fs::read(file).unwrap_or_default(),
+    }
+}
+
+fn collect(directory: &Path, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with('.') || LEFT_OUT.contains(&&*name) || files.len() >= MOST {
+            continue;
+        }
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => collect(&entry.path(), files),
+            Ok(kind) if kind.is_file() => files.push(entry.path()),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use murphy_system::spec::Health;
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    #[test]
+    fn a_version_changes_with_the_files_but_not_with_what_we_write() {
+        let name = format!("murphy-versions-{}", std::process::id());
+        let directory = std::env::temp_dir().join(name);
+        fs::create_dir_all(&directory).unwrap();
+        let service = ManagedSpec {
+            command: vec!["serve".to_owned()],
+            directory: directory.clone(),
+            environment: BTreeMap::new(),
+            port: None,
+            stop_within: Duration::ZERO,
+        };
+        let own = [directory.join("events.ndjson")];
+        let empty = of(&service, None, &own);
+        fs::write(&own[0], "{}").unwrap();
+        fs::create_dir_all(directory.join(".murphy")).unwrap();
+        fs::write(directory.join(".murphy/store.db"), "rows").unwrap();
+        assert_eq!(of(&service, None, &own), empty);
+        fs::write(directory.join("app.py"), "print()").unwrap();
+        let one = of(&service, None, &own);
+        assert_ne!(one, empty);
+        fs::write(directory.join("app.py"), "print(1)").unwrap();
+        assert_ne!(of(&service, None, &own), one);
+        let told = of(&service, Some("v1"), &own);
+        fs::write(directory.join("app.py"), "print(2)").unwrap();
+        assert_eq!(of(&service, Some("v1"), &own), told);
+        assert_ne!(of(&service, Some("v2"), &own), told);
+        fs::remove_dir_all(&directory).unwrap();
+    }
+
+    /// A test in a directory, beside a service in one below it.
+    fn test_in(directory: &Path, words: &[&str]) -> (ScenarioSpec, SystemSpec) {
+        let command = CommandSpec {
+            command: words.iter().map(|word| (*word).to_owned()).collect(),
+            directory: directory.to_owned(),
+            environment: BTreeMap::new(),
+        };
+        let scenario = ScenarioSpec {
+            name: "command".to_owned(),
+            kind: ScenarioKind::Command(command),
+            timeout: Duration::from_secs(1),
+        };
+        let cart = ServiceSpec {
+            name: "cart".to_owned(),
+            source: Source::Managed(ManagedSpec {
+                directory: directory.join("./cart"),
+                ..ManagedSpec::default()
+            }),
+            listen: None,
+            proxied: true,
+            calls: None,
+            unused: Default::default(),
+            health: Health::default(),
+            place: None,
+            process: None,
+        };
+        let system = SystemSpec {
+            services: vec![cart],
+            ..SystemSpec::default()
+        };
+        (scenario, system)
+    }
+
+    #[test]
+    fn a_test_changes_with_its_words_and_files_but_not_with_services() {
+        let name = format!("murphy-versions-of-test-{}", std::process::id());
+        let directory = std::env::temp_dir().join(name);
+        fs::create_dir_all(directory.join("cart")).unwrap();
+        let of = |words: &[&str]| {
+            let (scenario, system) = test_in(&directory, words);
+            of_test(&scenario, &system, &[directory.join("own.xml")])
+        };
+        let first = of(&["pytest"]);
+        assert_ne!(of(&["pytest", "-q"]), first);
+        fs::write(directory.join("own.xml"), "").unwrap();
+        fs::write(directory.join("cart/app.py"), "print()").unwrap();
+        assert_eq!(of(&["pytest"]), first);
+        fs::write(directory.join("test_shop.py"), "assert True").unwrap();
+        assert_ne!(of(&["pytest"]), first);
+
+        let (scenario, mut system) = test_in(&directory, &["pytest"]);
+        let before = of_test(&scenario, &system, &[]);
+        system.reset.push(StepSpec::Command(CommandSpec::default()));
+        assert_ne!(of_test(&scenario, &system, &[]), before);
+        fs::remove_dir_all(&directory).unwrap();
+    }
+}

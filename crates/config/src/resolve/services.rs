@@ -1,0 +1,389 @@
+//! `[services]`: what runs already and what Murphy starts.
+
+use std::collections::BTreeSet;
+use std::net::{Ipv4Addr, SocketAddr};
+
+use murphy_system::spec::{Health, ManagedSpec, ServiceSpec, Source, Unused};
+use murphy_system::{CONTROL_VARIABLE, STOP_WITHIN, url_variable};
+
+use super::checker::{Checker, Filler};
+use crate::Span;
+use crate::raw::{At, Service, Text, TrueOrNames, Words};
+
+/// The services that make sense.
+pub(super) fn services(
+    checker: &mut Checker<'_>,
+    raw: Vec<(Text, Service)>,
+    scenarios: &[String],
+) -> Vec<ServiceSpec> {
+    let mut listeners: Vec<Listener> = Vec::new();
+    let mut all: Vec<ServiceSpec> = Vec::new();
+    check_processes(checker, &raw);
+    for (name, service) in raw {
+        check_variable(checker, &name, &all);
+        let places = Places::of(&service);
+        let Some(spec) = one(checker, &name, service, scenarios) else {
+            continue;
+        };
+        for (listener, place) in places.listeners(&spec) {
+            check_free(checker, &place, &listener, &listeners);
+            listeners.push(listener);
+        }
+        all.push(spec);
+    }
+    all
+}
+
+/// Whether services are restarted before every execution.
+pub(super) fn restart(
+    checker: &mut Checker<'_>,
+    raw: Option<Text>,
+    services: &[ServiceSpec],
+) -> bool {
+    let Some(raw) = raw else { return false };
+    let times = [("never", false), ("execution", true)];
+    let restart = checker.named("time to restart", &raw, &times) == Some(true);
+    let is_managed = |service: &ServiceSpec| matches!(service.source, Source::Managed(_));
+    if restart && !services.iter().any(is_managed) {
+        let message = "no service can be restarted: Murphy starts none of them";
+        let hint = "give services a `command`, or use a `reset` step with `cold = true`";
+        checker.refuse(&raw.span, message, "nothing to restart", hint);
+    }
+    restart
+}
+
+/// Who listens where.
+struct Listener {
+    who: String,
+    at: SocketAddr,
+    /// Whether it runs without us.
+    foreign: bool,
+}
+
+/// Where in the file it stands where a service and its proxy listen.
+struct Places {
+    service: Option<Span>,
+    proxy: Option<Span>,
+}
+
+impl Places {
+    fn of(raw: &Service) -> Self {
+        let upstream = raw.upstream.as_ref().map(|text| text.span.clone());
+        let port = raw.port.as_ref().map(|port| port.span.clone());
+        Places {
+            service: port.or(upstream),
+            proxy: raw.listen.as_ref().map(|text| text.span.clone()),
+        }
+    }
+
+    /// The service itself, where its address is known, and its proxy.
+    fn listeners(self, spec: &ServiceSpec) -> Vec<(Listener, Span)> {
+        let name = &spec.name;
+        let own = match &spec.source {
+            Source::Running { upstream } => upstream.parse().ok(),
+            Source::Managed(managed) => managed.port.map(|port| (Ipv4Addr::LOCALHOST, port).into()),
+        };
+        let foreign = matches!(spec.source, Source::Running { .. });
+        let listener = |who, foreign, at: Option<SocketAddr>, place: Option<Span>| {
+            let at = at?;
+            Some((Listener { who, at, foreign }, place?))
+        };
+        let service = listener(format!("service `{name}`"), foreign, own, self.service);
+        let proxy = format!("the proxy of `{name}`");
+        let proxy = listener(proxy, false, spec.listen, self.proxy);
+        service.into_iter().chain(proxy).collect()
+    }
+}
+
+fn one(
+    checker: &mut Checker<'_>,
+    name: &Text,
+    mut raw: Service,
+    scenarios: &[String],
+) -> Option<ServiceSpec> {
+    let plain = checker.name("service", name);
+    let listen = raw.listen.take().and_then(|text| listen(checker, &text));
+    let proxied = raw.proxied.unwrap_or(true);
+    let calls = raw.calls.take().map(|words| calls(checker, words));
+    let unused = raw.unused.take();
+    let unused = unused.map(|value| unused_in(checker, value.value, scenarios));
+    let health = health(checker, &raw);
+    let process = raw.process.take();
+    let process = process.map(|it| process_at(checker, &it, &mut raw));
+    let source = source(checker, name, raw)?;
+    Some(ServiceSpec {
+        name: plain?,
+        source,
+        process: process.flatten(),
+        listen,
+        proxied,
+        calls,
+        unused: unused.unwrap_or_default(),
+        health,
+        place: Some(checker.place(&name.span)),
+    })
+}
+
+/// The services that one calls.
+fn calls(checker: &mut Checker<'_>, words: Words) -> BTreeSet<String> {
+    let names = words.items().into_iter();
+    names.filter_map(|name| checker.service(&name)).collect()
+}
+
+/// The scenarios that do not call one.
+fn unused_in(checker: &mut Checker<'_>, value: TrueOrNames, scenarios: &[String]) -> Unused {
+    let names = match value {
+        TrueOrNames::All(true) => return Unused::Always,
+        TrueOrNames::All(false) => return Unused::Never,
+        TrueOrNames::Names(names) => names,
+    };
+    for name in names.iter().filter(|it| !scenarios.contains(&it.value)) {
+        let known = scenarios.iter().map(String::as_str);
+        checker.refuse_unknown(&name.span, "scenario", &name.value, known);
+    }
+    Unused::In(names.into_iter().map(|name| name.value).collect())
+}
+
+/// The process that serves this service too, where there is one of that name.
+/// Its `port` is where that listens.
+fn process_at(checker: &mut Checker<'_>, process: &Text, raw: &mut Service) -> Option<String> {
+    if let Some(command) = &raw.command {
+        let message = "a service has a process of its own or shares one, not both";
+        let hint = "leave out `command` or `process`";
+        checker.refuse(&command.span, message, "`process` is there too", hint);
+        return None;
+    }
+    if raw.upstream.is_none() {
+        let Some(port) = raw.port.take() else {
+            let message = "nothing says where the process serves this service";
+            let hint = "add `port = …`, the other port that its command listens on";
+            checker.refuse(
+                &process.span,
+                message,
+                "neither `port` nor `upstream`",
+                hint,
+            );
+            return None;
+        };
+        raw.upstream = Some(At {
+            value: format!("127.0.0.1:{}", port.value.0),
+            span: port.span,
+        });
+    }
+    checker.service(process)
+}
+
+/// A process is shared only by services of which one has a command.
+fn check_processes(checker: &mut Checker<'_>, raw: &[(Text, Service)]) {
+    let has_command = |name: &str| {
+        let mut services = raw.iter();
+        services.any(|(other, service)| other.value == name && service.command.is_some())
+    };
+    let shared = raw
+        .iter()
+        .filter_map(|(_, service)| service.process.clone());
+    for process in shared {
+        let is_service = checker.services().contains(&process.value);
+        if is_service && !has_command(&process.value) {
+            let message = format!("Murphy does not start `{}`", process.value);
+            let hint = "name a service with a `command`, or leave `process` out";
+            checker.refuse(&process.span, message, "no process of ours", hint);
+        }
+    }
+}
+
+fn source(checker: &mut Checker<'_>, name: &Text, raw: Service) -> Option<Source> {
+    match (&raw.command, &raw.upstream) {
+        (Some(_), None) => managed(checker, raw).map(Source::Managed),
+        (None, Some(_)) => running(checker, raw),
+        (None, None) => {
+            let message = format!("service `{}` is nowhere", name.value);
+            let hint = "add `upstream = \"127.0.0.1:5001\"` if it runs already, or `command = \"…\"` to have it started";
+            let label = "neither `command` nor `upstream`";
+            checker.refuse(&name.span, message, label, hint);
+            None
+        }
+        (Some(command), Some(_)) => {
+            let message = format!(
+                "service `{}` cannot both run already and be started",
+                name.value
+            );
+            let hint =
+                "leave out `command` or `upstream`; the port that a command listens on is `port`";
+            let label = "`upstream` is there too";
+            checker.refuse(&command.span, message, label, hint);
+            None
+        }
+    }
+}
+
+fn managed(checker: &mut Checker<'_>, raw: Service) -> Option<ManagedSpec> {
+    let command = checker.command(raw.command?, Filler::Managed);
+    let directory = checker.folder(raw.directory.as_ref());
+    let environment = checker.environment(raw.env, Filler::Managed);
+    let stop_within = raw.stop_within.map(|text| checker.duration(&text));
+    Some(ManagedSpec {
+        command: command?,
+        directory,
+        environment,
+        port: raw.port.map(|port| port.value.0 as u16),
+        stop_within: stop_within.map_or(Some(STOP_WITHIN), |time| time)?,
+    })
+}
+
+fn running(checker: &mut Checker<'_>, raw: Service) -> Option<Source> {
+    let only_managed = [
+        ("directory", raw.directory.map(|text| text.span)),
+        ("env", raw.env.map(|env| env.span)),
+        ("port", raw.port.map(|port| port.span)),
+        ("stop_within", raw.stop_within.map(|text| text.span)),
+    ];
+    for (key, span) in only_managed {
+        if let Some(span) = span {
+            let message = format!("`{key}` means nothing for a service that runs already");
+            let label = "only for services with a `command`";
+            checker.refuse(&span, message, label, "leave it out");
+        }
+    }
+    let upstream = raw.upstream?;
+    match host_and_port(&upstream.value) {
+        Ok(()) => Some(Source::Running {
+            upstream: upstream.value,
+        }),
+        Err(hint) => {
+            let message = format!("`{}` is not host:port", upstream.value);
+            let label = "a host and a port are expected";
+            checker.refuse(&upstream.span, message, label, hint);
+            None
+        }
+    }
+}
+
+/// Whether a text is `host:port`; the error is the way out.
+fn host_and_port(text: &str) -> Result<(), String> {
+    const EXAMPLE: &str = "write for example \"127.0.0.1:5001\"";
+    if let Some((_, rest)) = text.split_once("://") {
+        let bare = rest.split('/').next().unwrap_or(rest);
+        return Err(match host_and_port(bare) {
+            Ok(()) => format!("write \"{bare}\""),
+            Err(_) => EXAMPLE.to_owned(),
+        });
+    }
+    let (host, port) = text.rsplit_once(':').ok_or(EXAMPLE)?;
+    let port_fits = port.parse::<u16>().is_ok_and(|port| port > 0);
+    let bracketed = host
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
+    let host_fits = match bracketed {
+        Some(inner) => inner.parse::<std::net::Ipv6Addr>().is_ok(),
+        None => !host.is_empty() && !host.contains([':', '/', ' ', '[', ']', '@']),
+    };
+    match port_fits && host_fits {
+        true => Ok(()),
+        false => Err(EXAMPLE.to_owned()),
+    }
+}
+
+fn listen(checker: &mut Checker<'_>, text: &Text) -> Option<SocketAddr> {
+    if let Ok(address) = text.value.parse() {
+        return Some(address);
+    }
+    let port = text.value.rsplit(':').next().unwrap_or("");
+    let port = port.parse::<u16>().unwrap_or(15001);
+    checker.refuse(
+        &text.span,
+        format!("`{}` is no address to listen at", text.value),
+        "an IP address and a port are expected",
+        format!("write \"127.0.0.1:{port}\""),
+    );
+    None
+}
+
+fn health(checker: &mut Checker<'_>, raw: &Service) -> Health {
+    let mut health = Health::default();
+    if let Some(path) = &raw.health {
+        if !path.value.starts_with('/') {
+            let message = format!("`{}` is no path", path.value);
+            let hint = format!("write \"/{}\"", path.value.trim_start_matches("GET "));
+            checker.refuse(&path.span, message, "a path begins with `/`", hint);
+        }
+        health.path = Some(path.value.clone());
+    }
+    let within = raw.start_within.as_ref();
+    if let Some(within) = within.and_then(|text| checker.duration(text)) {
+        health.within = within;
+    }
+    health
+}
+
+/// A test must find each service under a variable of its own.
+fn check_variable(checker: &mut Checker<'_>, name: &Text, others: &[ServiceSpec]) {
+    let variable = url_variable(&name.value);
+    let taken = match others.iter().find(|it| url_variable(&it.name) == variable) {
+        Some(other) => format!("where service `{}` is", other.name),
+        None if variable == CONTROL_VARIABLE => "where to ask about faults".to_owned(),
+        None => return,
+    };
+    let message = format!(
+        "a test could not tell where service `{}` is: {variable} says {taken}",
+        name.value
+    );
+    let label = "the variable is made of this name";
+    checker.refuse(&name.span, message, label, "choose another name");
+}
+
+/// Two cannot listen at one address.
+fn check_free(checker: &mut Checker<'_>, place: &Span, listener: &Listener, others: &[Listener]) {
+    if let Some(other) = others.iter().find(|other| clash(other, listener)) {
+        let Listener { who, at, .. } = listener;
+        let message = format!("{who} cannot listen at {at}");
+        let label = format!("{} listens there", other.who);
+        let hint = "choose another port; without `listen` a proxy takes any free one";
+        checker.refuse(place, message, label, hint);
+    }
+}
+
+/// What runs already may have two names, and may run on another machine.
+fn clash(a: &Listener, b: &Listener) -> bool {
+    let here = |listener: &Listener| !listener.foreign || listener.at.ip().is_loopback();
+    let everywhere = a.at.ip().is_unspecified() || b.at.ip().is_unspecified();
+    let same_machine = here(a) && here(b);
+    a.at.port() == b.at.port()
+        && a.at.port() != 0
+        && !(a.foreign && b.foreign)
+        && (a.at.ip() == b.at.ip() || (everywhere && same_machine))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_upstream_is_a_host_and_a_port() {
+        for fits in [
+            "127.0.0.1:5001",
+            "cart:80",
+            "[::1]:443",
+            "a.b.example:65535",
+        ] {
+            assert_eq!(host_and_port(fits), Ok(()), "{fits}");
+        }
+        let cases = [
+            "",
+            "cart",
+            ":80",
+            "cart:",
+            "cart:0",
+            "cart:65536",
+            "::1:80",
+            "[::1]",
+            "[x]:1",
+            "a/b:1",
+        ];
+        for unfit in cases {
+            assert!(host_and_port(unfit).is_err(), "{unfit}");
+        }
+        let with_scheme = host_and_port("http://cart:80/x");
+        assert_eq!(with_scheme, Err("write \"cart:80\"".to_owned()));
+    }
+}

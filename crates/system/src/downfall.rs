@@ -1,0 +1,73 @@
+//! Under which fault a service went down that Murphy cannot start again.
+//!
+//! Such a service ends the campaign, and the fault that brought it down is
+//! what its user must know. Owns finding it: often the test under that fault
+//! only sees a connection break, and the next one finds nobody listening.
+
+use std::sync::Mutex;
+
+use murphy_model::{Call, Detail, Faultload, Organic};
+use murphy_registry::Recorded;
+
+use murphy_campaign::BrokenWorld;
+
+/// What was made to fail last.
+#[derive(Default)]
+pub(super) struct Downfall {
+    latest: Mutex<Faultload>,
+}
+
+impl Downfall {
+    /// Takes in what was made to fail, for those who find a service down later.
+    pub(super) fn take(&self, recorded: &Recorded) {
+        let struck = recorded.trace.struck();
+        if !struck.is_empty() {
+            *self.latest.lock().expect("no panic while it is set") = struck;
+        }
+    }
+
+    /// Adds to the news that a service is down under which faults it went so.
+    /// What ran beside them cannot be ruled out unless they were `alone`.
+    pub(super) fn tell(
+        &self,
+        mut broken: BrokenWorld,
+        recorded: &Recorded,
+        alone: bool,
+    ) -> BrokenWorld {
+        let faults = match was_up(recorded) {
+            true => recorded.trace.struck(),
+            false => {
+                let latest = self.latest.lock().expect("no panic while it is set");
+                latest.clone()
+            }
+        };
+        if !faults.is_empty() {
+            let beside = match alone {
+                true => "",
+                false => ", or what ran beside it",
+            };
+            broken.message += &format!("; it went down while `{faults}` was made to fail{beside}");
+        }
+        broken
+    }
+}
+
+/// Whether a call found its callee down.
+pub(super) fn is_down(detail: &Detail) -> bool {
+    matches!(
+        detail.organic,
+        Some(Organic::Refused | Organic::Unreachable | Organic::ConnectTimedOut)
+    )
+}
+
+/// Whether the service that was found down was still there before, in the same
+/// execution.
+fn was_up(recorded: &Recorded) -> bool {
+    let calls = || recorded.trace.calls().iter().zip(&recorded.details);
+    let callee = |call: &Call| call.point.frame().destination.clone();
+    let Some((down, _)) = calls().find(|(_, detail)| is_down(detail)) else {
+        return true;
+    };
+    let mut reached = calls().filter(|(call, it)| call.injected.is_none() && !is_down(it));
+    reached.any(|(call, _)| callee(call) == callee(down))
+}

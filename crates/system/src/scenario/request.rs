@@ -1,0 +1,356 @@
+//! A test that is a list of requests, sent in turn until one is not answered
+//! as expected.
+//!
+//! Owns what is sent; the bytes of it are the client's. Connections are kept
+//! per worker and service, so that an execution costs little more than its
+//! request.
+
+use std::fmt::Write as _;
+use std::time::Instant;
+
+use http::{HeaderName, HeaderValue, Method};
+
+use super::super::broken::{More, broken};
+use super::super::client::{Answer, Client};
+use super::super::log::Log;
+use super::super::spec::{Expectations, RequestCall, RequestSpec};
+use super::super::template::{Place, Places};
+use super::expect::{self, Seen};
+use super::grpc;
+use super::reflection::Schemas;
+use murphy_campaign::BrokenWorld;
+
+/// How much of an answer's body is shown when it is wrong.
+const EXCERPT: usize = 4 * 1024;
+
+/// Requests with the connections they are sent on; one at a time.
+pub(crate) struct Requests {
+    clients: Vec<(String, Client)>,
+    asks: Vec<Ask>,
+}
+
+/// One request, ready to be sent.
+struct Ask {
+    /// `GET /checkout`, `shop.Shop/Buy`.
+    label: String,
+    how: How,
+    expect: Expectations,
+}
+
+enum How {
+    Http {
+        /// Which of the clients.
+        client: usize,
+        /// Everything before the headers that name the execution.
+        head: Vec<u8>,
+        body: Vec<u8>,
+        to_head: bool,
+    },
+    Grpc(Box<grpc::Call>),
+}
+
+/// What else a request says and whether its execution was struck.
+pub(crate) struct Around<'a> {
+    /// Headers that name the execution.
+    pub(crate) headers: &'a [(String, String)],
+    /// Whether any fault struck so far.
+    pub(crate) struck: &'a (dyn Fn() -> bool + Send + Sync),
+}
+
+impl Requests {
+    /// Makes requests ready to be sent to these places; `what` is their name
+    /// in messages. What gRPC servers tell of themselves is asked of `direct`.
+    pub(crate) async fn new(
+        what: &str,
+        specs: &[RequestSpec],
+        places: &Places,
+        direct: &Places,
+        schemas: &mut Schemas,
+    ) -> Result<Self, BrokenWorld> {
+        let mut requests = Requests {
+            clients: Vec::new(),
+            asks: Vec::new(),
+        };
+        for spec in specs {
+            let unknown = || {
+                let known: Vec<&str> = places.keys().map(String::as_str).collect();
+                broken(format!("{what}: there is no service `{}`", spec.service))
+                    .hint(format!("the services are {}", known.join(", ")))
+            };
+            let place = places.get(&spec.service).ok_or_else(unknown)?;
+            let ask = match &spec.call {
+                RequestCall::Http { .. } => {
+                    let client = requests.client(&spec.service, place);
+                    Ask::http(spec, place, client)
+                        .map_err(|why| broken(format!("{what}: {why}")))?
+                }
+                RequestCall::Grpc { method, message } => {
+                    let direct = &direct[&spec.service];
+                    let call =
+                        grpc::Call::new(method, message, &spec.headers, place, direct, schemas);
+                    let call = call.await.map_err(|error| {
+                        let error = broken(format!("{what}: {method}: {error}"));
+                        error.hint(reflection_hint(&spec.service))
+                    })?;
+                    Ask {
+                        label: method.clone(),
+                        how: How::Grpc(Box::new(call)),
+                        expect: spec.expect.clone(),
+                    }
+                }
+            };
+            requests.asks.push(ask);
+        }
+        Ok(requests)
+    }
+
+    fn client(&mut self, service: &str, place: &Place) -> usize {
+        let known = self.clients.iter().position(|(name, _)| name == service);
+        known.unwrap_or_else(|| {
+            let client = Client::new(place.address());
+            self.clients.push((service.to_owned(), client));
+            self.clients.len() - 1
+        })
+    }
+
+    /// Sends them in turn; says what is wrong with the first wrong answer, and
+    /// shows the answer itself in `said`.
+    ///
+    /// A failure that is shown honestly is right, and the next request is
+    /// sent all the same: it says for itself what is right under a fault.
+    pub(crate) async fn send(&mut self, around: &Around<'_>, said: &Log) -> Result<(), String> {
+        for ask in &mut self.asks {
+            ask.send(&mut self.clients, around, said).await?;
+        }
+        Ok(())
+    }
+}
+
+fn reflection_hint(service: &str) -> String {
+    format!(
+        "messages are made from what service `{service}` tells of itself: does it serve gRPC reflection (v1 or v1alpha)?"
+    )
+}
+
+impl Ask {
+    fn http(spec: &RequestSpec, place: &Place, client: usize) -> Result<Self, String> {
+        let RequestCall::Http {
+            method,
+            target,
+            body,
+        } = &spec.call
+        else {
+            unreachable!("told apart by the caller");
+        };
+        let label = format!("{method} {target}");
+        Ok(Ask {
+            how: How::Http {
+                client,
+                head: head(spec, method, target, body, place)?,
+                body: body.clone(),
+                to_head: method == "HEAD",
+            },
+            label,
+            expect: spec.expect.clone(),
+        })
+    }
+
+    async fn send(
+        &mut self,
+        clients: &mut [(String, Client)],
+        around: &Around<'_>,
+        said: &Log,
+    ) -> Result<(), String> {
+        let Ask { label, how, expect } = self;
+        match how {
+            How::Http {
+                client,
+                head,
+                body,
+                to_head,
+            } => {
+                let request = written(head, around.headers, body);
+                let began = Instant::now();
+                let answer = clients[*client].1.exchange(&request, *to_head).await;
+                let took = began.elapsed();
+                let answer = answer.map_err(|lost| format!("{label} got no answer: {lost}"))?;
+                let status = answer.status.to_string();
+                let seen = Seen {
+                    status: &status,
+                    headers: &answer.headers,
+                    body: &answer.body,
+                    took,
+                };
+                note_keywords(expect, label, &seen, said);
+                let word = expect::check(expect, label, "2xx", &seen, around.struck);
+                word.inspect_err(|_| show(label, &answer, said))
+            }
+            How::Grpc(call) => {
+                let began = Instant::now();
+                let told = call.send(around.headers).await;
+                let told = told.map_err(|lost| format!("{label} got no answer: {lost}"))?;
+                let seen = Seen {
+                    status: told.code,
+                    headers: &told.metadata,
+                    body: told.body.as_bytes(),
+                    took: began.elapsed(),
+                };
+                note_keywords(expect, label, &seen, said);
+                let word = expect::check(expect, label, "OK", &seen, around.struck);
+                word.inspect_err(|_| {
+                    let text = format!(
+                        "{label} answered {} {}\n{}\n",
+                        told.code, told.message, told.body
+                    );
+                    said.write(text.as_bytes());
+                })
+            }
+        }
+    }
+}
+
+/// Everything before the headers that name the execution.
+fn head(
+    spec: &RequestSpec,
+    method: &str,
+    target: &str,
+    body: &[u8],
+    place: &Place,
+) -> Result<Vec<u8>, String> {
+    Method::from_bytes(method.as_bytes()).map_err(|_| format!("`{method}` is no method"))?;
+    let plain = |byte: u8| byte > b' ' && byte != 0x7f;
+    if !target.starts_with('/') || !target.bytes().all(plain) {
+        return Err(format!(
+            "`{target}` is no path: it begins with `/` and has no spaces"
+        ));
+    }
+    let mut head = format!("{method} {target} HTTP/1.1\r\n");
+    let mut line = |name: &str, value: &str| {
+        let _ = write!(head, "{name}: {value}\r\n");
+    };
+    let has = |name: &str| {
+        spec.headers
+            .iter()
+            .any(|(it, _)| it.eq_ignore_ascii_case(name))
+    };
+    for (name, value) in &spec.headers {
+        HeaderName::try_from(name.as_str()).map_err(|_| format!("`{name}` is no header"))?;
+        HeaderValue::try_from(value.as_str())
+            .map_err(|_| format!("header `{name}`: `{value}` is no value"))?;
+        line(name, value);
+    }
+    if !has("host") {
+        line("host", &place.address());
+    }
+    if !has("accept") {
+        line("accept", "*/*");
+    }
+    if !has("user-agent") {
+        line("user-agent", "murphy");
+    }
+    let expects_body = ["POST", "PUT", "PATCH"].contains(&method);
+    if !has("content-length") && (expects_body || !body.is_empty()) {
+        line("content-length", &body.len().to_string());
+    }
+    Ok(head.into_bytes())
+}
+
+fn written(head: &[u8], headers: &[(String, String)], body: &[u8]) -> Vec<u8> {
+    let mut request = Vec::with_capacity(head.len() + body.len() + 256);
+    request.extend_from_slice(head);
+    for (name, value) in headers {
+        for piece in [name.as_str(), ": ", value.as_str(), "\r\n"] {
+            request.extend_from_slice(piece.as_bytes());
+        }
+    }
+    request.extend_from_slice(b"\r\n");
+    request.extend_from_slice(body);
+    request
+}
+
+/// Writes down which keywords are in an answer.
+fn note_keywords(expect: &Expectations, label: &str, seen: &Seen<'_>, said: &Log) {
+    for word in expect::keywords_in(expect, seen.body) {
+        let text = format!(
+            "{label} answered {} with `{word}` in its body\n",
+            seen.status
+        );
+        said.write(text.as_bytes());
+    }
+}
+
+/// Shows an answer for people.
+fn show(label: &str, answer: &Answer, said: &Log) {
+    let mut text = format!("{label} answered {}\n", answer.status);
+    for (name, value) in &answer.headers {
+        let _ = writeln!(text, "{name}: {value}");
+    }
+    let excerpt = &answer.body[..answer.body.len().min(EXCERPT)];
+    let _ = writeln!(text, "\n{}", String::from_utf8_lossy(excerpt));
+    if excerpt.len() < answer.body.len() {
+        let _ = writeln!(text, "[… {} bytes in all]", answer.body.len());
+    }
+    said.write(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(method: &str, target: &str, headers: &[(&str, &str)], body: &str) -> RequestSpec {
+        let line = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        RequestSpec {
+            service: "shop".to_owned(),
+            call: RequestCall::Http {
+                method: method.to_owned(),
+                target: target.to_owned(),
+                body: body.into(),
+            },
+            headers: headers.iter().map(line).collect(),
+            expect: Expectations::default(),
+        }
+    }
+
+    fn request(spec: &RequestSpec) -> Result<String, String> {
+        let RequestCall::Http {
+            method,
+            target,
+            body,
+        } = &spec.call
+        else {
+            unreachable!()
+        };
+        let place = Place::parse("127.0.0.1:80").unwrap();
+        let head = head(spec, method, target, body, &place)?;
+        let context = [("tracestate".to_owned(), "murphy=1".to_owned())];
+        Ok(String::from_utf8(written(&head, &context, body)).unwrap())
+    }
+
+    #[test]
+    fn requests_are_written_out() {
+        let get = spec("GET", "/a?b=c", &[("Host", "shop.example")], "");
+        assert_eq!(
+            request(&get).unwrap(),
+            "GET /a?b=c HTTP/1.1\r\nHost: shop.example\r\naccept: */*\r\nuser-agent: murphy\r\ntracestate: murphy=1\r\n\r\n"
+        );
+        let post = spec("POST", "/a", &[("accept", "x"), ("user-agent", "y")], "{}");
+        assert_eq!(
+            request(&post).unwrap(),
+            "POST /a HTTP/1.1\r\naccept: x\r\nuser-agent: y\r\nhost: 127.0.0.1:80\r\ncontent-length: 2\r\ntracestate: murphy=1\r\n\r\n{}"
+        );
+    }
+
+    #[test]
+    fn what_would_not_be_one_request_is_refused() {
+        let cases = [
+            spec("G T", "/", &[], ""),
+            spec("GET", "a", &[], ""),
+            spec("GET", "/ HTTP/1.1\r\nx: y", &[], ""),
+            spec("GET", "/", &[("a b", "c")], ""),
+            spec("GET", "/", &[("a", "c\r\nd: e")], ""),
+        ];
+        for case in cases {
+            assert!(request(&case).is_err(), "{case:?}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What is done around executions: before the first, before each, at the end.
+//!
+//! Steps go straight to the services, never through a proxy, and belong to no
+//! execution: nothing they lead to is failed or recorded. Owns their order and
+//! what a failing one means: the world is broken, since no verdict can be
+//! trusted without it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Mutex as AsyncMutex;
+use tokio::time::timeout;
+
+use murphy_report::redact;
+
+use super::broken::{More, broken};
+use super::log::Log;
+use super::process::Children;
+use super::scenario::command::{self, Program};
+use super::scenario::reflection::Schemas;
+use super::scenario::request::{Around, Requests};
+use super::scenario::{Task, urls};
+use super::spec::{RequestCall, StepFunction, StepSpec};
+use super::template::Places;
+use murphy_campaign::BrokenWorld;
+
+/// How long a step may take: filling a database takes its time, but a step
+/// that is stuck must not hang a build for ever.
+const WITHIN: Duration = Duration::from_secs(300);
+
+/// How much of what a step prints is kept.
+const KEPT: usize = 16 * 1024;
+
+/// Steps of one kind, in order.
+pub(super) struct Steps(Vec<Step>);
+
+struct Step {
+    /// `reset step 2 (POST /reset)`.
+    name: String,
+    does: Does,
+}
+
+enum Does {
+    Run(Program),
+    Ask(Box<AsyncMutex<Requests>>),
+    Call(StepFunction, BTreeMap<String, String>),
+}
+
+impl Steps {
+    /// Makes steps ready; `kind` is their name in messages.
+    pub(super) async fn prepare(
+        kind: &str,
+        specs: &[StepSpec],
+        direct: &Places,
+        mark: &str,
+    ) -> Result<Self, BrokenWorld> {
+        let mut steps = Vec::new();
+        for (number, spec) in specs.iter().enumerate() {
+            let name = format!("{kind} step {} ({})", number + 1, what(spec));
+            let does = match spec {
+                StepSpec::Command(command) => {
+                    Does::Run(Program::new(&name, command, direct, mark)?)
+                }
+                StepSpec::Request(request) => {
+                    let specs = std::slice::from_ref(&**request);
+                    let mut schemas = Schemas::default();
+                    let asks = Requests::new(&name, specs, direct, direct, &mut schemas);
+                    Does::Ask(Box::new(AsyncMutex::new(asks.await?)))
+                }
+                StepSpec::Function(function) => Does::Call(function.clone(), urls(direct)),
+            };
+            steps.push(Step { name, does });
+        }
+        Ok(Steps(steps))
+    }
+
+    /// Does them in order, up to the first that fails.
+    pub(super) async fn run(&self) -> Result<(), BrokenWorld> {
+        for step in &self.0 {
+            step.run().await?;
+        }
+        Ok(())
+    }
+
+    /// Does them all in order, whatever fails; the first that failed is told.
+    /// What one could not take away must not keep the others from it.
+    pub(super) async fn run_all(&self) -> Result<(), BrokenWorld> {
+        let mut done = Ok(());
+        for step in &self.0 {
+            done = done.and(step.run().await);
+        }
+        done
+    }
+}
+
+impl Step {
+    async fn run(&self) -> Result<(), BrokenWorld> {
+        let said = Arc::new(Log::new(KEPT));
+        let done = timeout(WITHIN, self.word(&said)).await;
+        let word = done.unwrap_or_else(|_| Ok(Err(format!("did not end within {WITHIN:?}"))))?;
+        word.map_err(|why| {
+            broken(format!("{} failed: {why}", self.name))
+                .hint("it ran without faults, straight against the services; try it by hand")
+                .printed(&self.name, said.text())
+        })
+    }
+
+    async fn word(&self, said: &Arc<Log>) -> Result<Result<(), String>, BrokenWorld> {
+        match &self.does {
+            Does::Run(program) => {
+                let process = program.start([], Children::MayStay, said)?;
+                Ok(command::word(process.ended().await, said))
+            }
+            Does::Ask(requests) => {
+                let around = Around {
+                    headers: &[],
+                    struck: &|| false,
+                };
+                Ok(requests.lock().await.send(&around, said).await)
+            }
+            Does::Call(function, services) => {
+                let mut task = Task::start(function(services.clone()));
+                Ok(task.word().await)
+            }
+        }
+    }
+}
+
+fn what(spec: &StepSpec) -> String {
+    match spec {
+        StepSpec::Command(command) => format!("`{}`", redact::spoken(&command.command)),
+        StepSpec::Request(request) => match &request.call {
+            RequestCall::Http { method, target, .. } => format!("{method} {target}"),
+            RequestCall::Grpc { method, .. } => method.clone(),
+        },
+        StepSpec::Function(_) => "a function".to_owned(),
+    }
+}

@@ -1,0 +1,361 @@
+//! Who reaches whom through which proxy.
+//!
+//! Owns the listeners: which there are, whose traffic comes in at each, and
+//! where everybody must call so that it does.
+//!
+//! - A scenario enters by listeners of its worker, one per service.
+//! - A service that Murphy starts has a listener of its own for each service
+//!   that its command or environment names. Whoever calls there is known,
+//!   which is half of finding a parent where no context survives.
+//! - Everybody else calls the common listener of a service, at `listen`.
+//!
+//! A test may know no other address than such a `listen`, written into its
+//! source. What comes in there without any context is then the test's: it is
+//! taken for an entry call if there is only one worker (else nobody could say
+//! whose it is) and no service is known to call there. Any other service might.
+//! Where they hand on our mark nothing goes wrong, since the mark is believed
+//! first. Where nothing is handed on, in a solo execution, their calls must not
+//! be taken for the test's: parents are inferred from what is in flight, of
+//! which a test's call is simply the first. Requests that are declared are sent
+//! from here, so there no test calls a fixed address.
+//!
+//! Listeners are bound once and do not depend on whether executions run one at
+//! a time: services that run already keep their connections when that is
+//! decided.
+
+use std::collections::BTreeSet;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use murphy_proxy::{Listener, Proxy, Settings, StartError};
+use murphy_registry::{self as registry, CallGraph, Origin, Registry, WorkerId};
+
+use super::broken::{More, broken};
+use super::spec::{ServiceSpec, Source, SystemSpec};
+use super::template::{Place, Places, names};
+use murphy_campaign::BrokenWorld;
+
+/// Who calls at a listener.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Caller {
+    Worker(u32),
+    Service(String),
+    Anyone,
+}
+
+/// Who calls besides the services.
+#[derive(Clone, Copy)]
+pub(super) struct Callers {
+    /// How many workers run the scenario.
+    pub(super) workers: u32,
+    /// Whether the test is a program of its own, which may call any address
+    /// that it knows.
+    pub(super) test_is_foreign: bool,
+}
+
+/// The proxies of a system; stopped when dropped.
+pub(super) struct Wiring {
+    proxy: Proxy,
+    /// Where each service listens itself.
+    direct: Places,
+    /// Where those call that have no listener of their own.
+    common: Places,
+    /// What each worker's scenario calls.
+    entries: Vec<Places>,
+    /// Listeners of a single caller: who, whom, where.
+    own: Vec<(String, String, Place)>,
+}
+
+impl Wiring {
+    /// Puts proxies in front of services, which need not be up yet.
+    pub(super) fn new(
+        system: &SystemSpec,
+        direct: Places,
+        callers: Callers,
+        registry: Arc<Registry>,
+        settings: Settings,
+    ) -> Result<Self, BrokenWorld> {
+        let workers = callers.workers;
+        let doors = doors(system, &direct, callers);
+        let listeners = doors.iter().map(|(_, listener)| listener.clone());
+        let proxy = Proxy::start(listeners.collect(), registry.clone(), settings);
+        let proxy = proxy.map_err(|error| cannot_listen(system, &error))?;
+        let mut wiring = Wiring {
+            common: direct.clone(),
+            entries: vec![direct.clone(); workers as usize],
+            direct,
+            own: Vec::new(),
+            proxy,
+        };
+        let addresses = wiring.proxy.addresses().to_vec();
+        registry.listening(ports(system, &wiring.direct, &doors, &addresses));
+        registry.calling(call_graph(system));
+        for ((caller, listener), address) in doors.into_iter().zip(addresses) {
+            wiring.note(caller, listener.service, address.into());
+        }
+        Ok(wiring)
+    }
+
+    fn note(&mut self, caller: Caller, service: String, place: Place) {
+        match caller {
+            Caller::Worker(worker) => {
+                self.entries[worker as usize].insert(service, place);
+            }
+            Caller::Anyone => {
+                self.common.insert(service, place);
+            }
+            Caller::Service(name) => self.own.push((name, service, place)),
+        }
+    }
+
+    /// Where each service listens itself: no faults that way.
+    pub(super) fn direct(&self) -> &Places {
+        &self.direct
+    }
+
+    /// Where callers that Murphy does not start must call.
+    pub(super) fn common(&self) -> &Places {
+        &self.common
+    }
+
+    /// Where a worker's scenario enters.
+    pub(super) fn entries(&self, worker: u32) -> &Places {
+        &self.entries[worker as usize]
+    }
+
+    /// Where a service must call the others.
+    pub(super) fn seen_by(&self, caller: &str) -> Places {
+        let mut places = self.common.clone();
+        let own = self.own.iter().filter(|(name, ..)| name == caller);
+        places.extend(own.map(|(_, service, place)| (service.clone(), place.clone())));
+        places
+    }
+}
+
+/// What is wrong where a proxy cannot listen.
+pub(super) fn cannot_listen(system: &SystemSpec, error: &StartError) -> BrokenWorld {
+    let service = system.services.iter().find(|it| it.name == error.service);
+    broken(error.to_string())
+        .at(&service.and_then(|service| service.place.clone()))
+        .hint("change `listen` of this service, or stop what uses it")
+}
+
+/// Whose the ports are that may be others the next time: those of the proxies,
+/// and of the services that are started.
+fn ports(
+    system: &SystemSpec,
+    direct: &Places,
+    doors: &[(Caller, Listener)],
+    addresses: &[SocketAddr],
+) -> registry::Places {
+    let proxies = doors.iter().zip(addresses);
+    let proxies =
+        proxies.map(|((_, listener), address)| (address.port(), listener.service.as_str().into()));
+    let started = system.services.iter().filter_map(|service| {
+        let port = direct.get(&service.name)?.port;
+        let is_started = matches!(service.source, Source::Managed(_));
+        is_started.then(|| (port, service.name.as_str().into()))
+    });
+    proxies.chain(started).collect()
+}
+
+fn doors(system: &SystemSpec, direct: &Places, who: Callers) -> Vec<(Caller, Listener)> {
+    let anywhere: SocketAddr = (Ipv4Addr::LOCALHOST, 0).into();
+    let seen = system.services.iter().filter(|service| service.proxied);
+    let doors = seen.flat_map(|service| {
+        let upstream = direct[&service.name].address();
+        let door = move |caller: Caller, listen, origin| {
+            let listener = Listener {
+                service: service.name.clone(),
+                listen,
+                upstream: upstream.clone(),
+                origin,
+            };
+            (caller, listener)
+        };
+        let common = door(
+            Caller::Anyone,
+            service.listen.unwrap_or(anywhere),
+            common_origin(system, service, who),
+        );
+        let entries = (0..who.workers).map(|worker| {
+            let origin = Origin::Entry(WorkerId(worker));
+            door(Caller::Worker(worker), anywhere, origin)
+        });
+        let callers = callers(system, &service.name).into_iter().map(|caller| {
+            let origin = Origin::Service {
+                caller: Some(caller.as_str().into()),
+            };
+            door(Caller::Service(caller), anywhere, origin)
+        });
+        let mut all = vec![common];
+        all.extend(entries);
+        all.extend(callers);
+        all
+    });
+    doors.collect()
+}
+
+/// Whose traffic comes in at the common listener; see the module's text.
+fn common_origin(system: &SystemSpec, service: &ServiceSpec, who: Callers) -> Origin {
+    if service.listen.is_none() || !who.test_is_foreign {
+        return Origin::Service { caller: None };
+    }
+    let name = &service.name;
+    let is_told = |other: &ServiceSpec| other.calls.as_ref().is_some_and(|it| it.contains(name));
+    let is_called = system.services.iter().any(is_told) || !callers(system, name).is_empty();
+    Origin::Fixed {
+        worker: (who.workers == 1 && !is_called).then_some(WorkerId(0)),
+    }
+}
+
+/// The services that each calls, where the user says so.
+fn call_graph(system: &SystemSpec) -> CallGraph {
+    let services = system.services.iter();
+    let told = services.filter_map(|it| Some((it.name.clone(), it.calls.clone()?)));
+    told.collect()
+}
+
+/// The managed services whose templates name a service.
+fn callers(system: &SystemSpec, service: &str) -> BTreeSet<String> {
+    let names_it = |other: &&ServiceSpec| {
+        let Source::Managed(managed) = &other.source else {
+            return false;
+        };
+        let mut texts = managed.command.iter().chain(managed.environment.values());
+        let names_it = |text: &String| names(text).is_ok_and(|names| names.contains(service));
+        other.name != service && texts.any(names_it)
+    };
+    let callers = system.services.iter().filter(names_it);
+    callers.map(|caller| caller.name.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::spec::{Health, ManagedSpec, Unused};
+    use super::*;
+
+    fn service(name: &str, source: Source, listen: bool) -> ServiceSpec {
+        ServiceSpec {
+            name: name.to_owned(),
+            source,
+            listen: listen.then(|| "127.0.0.1:5000".parse().unwrap()),
+            proxied: true,
+            calls: None,
+            unused: Unused::default(),
+            health: Health::default(),
+            place: None,
+            process: None,
+        }
+    }
+
+    fn running() -> Source {
+        Source::Running {
+            upstream: "127.0.0.1:1".to_owned(),
+        }
+    }
+
+    fn managed(calls: &str) -> Source {
+        Source::Managed(ManagedSpec {
+            environment: [("CALLS".to_owned(), calls.to_owned())].into(),
+            ..ManagedSpec::default()
+        })
+    }
+
+    fn system(services: Vec<ServiceSpec>) -> SystemSpec {
+        SystemSpec {
+            services,
+            ..SystemSpec::default()
+        }
+    }
+
+    /// Whose traffic comes in at the common listener of the first service.
+    fn origin(others: Vec<ServiceSpec>, listen: bool, workers: u32) -> Origin {
+        let mut all = vec![service("shop", running(), listen)];
+        all.extend(others);
+        let system = system(all);
+        let who = Callers {
+            workers,
+            test_is_foreign: true,
+        };
+        common_origin(&system, &system.services[0], who)
+    }
+
+    #[test]
+    fn a_fixed_address_is_an_entry_where_only_the_test_is_known_to_mean_it() {
+        let runs = || vec![service("cart", running(), false)];
+        let started = || vec![service("cart", managed(""), false)];
+        let named = || vec![service("web", managed("{shop.url}"), false)];
+        let told = || {
+            vec![ServiceSpec {
+                calls: Some(["shop".to_owned()].into()),
+                ..service("web", managed(""), false)
+            }]
+        };
+        let anyone = Origin::Service { caller: None };
+        let fixed = |worker: Option<u32>| Origin::Fixed {
+            worker: worker.map(WorkerId),
+        };
+        let cases = [
+            (vec![], true, 1, fixed(Some(0))),
+            (vec![], true, 2, fixed(None)),
+            (vec![], false, 1, anyone),
+            (runs(), true, 1, fixed(Some(0))),
+            (started(), true, 1, fixed(Some(0))),
+            (named(), true, 1, fixed(None)),
+            (told(), true, 1, fixed(None)),
+        ];
+        for (number, (others, listen, workers, expected)) in cases.into_iter().enumerate() {
+            assert_eq!(origin(others, listen, workers), expected, "{number}");
+        }
+    }
+
+    #[test]
+    fn declared_requests_come_by_no_fixed_address() {
+        let system = system(vec![service("shop", running(), true)]);
+        let who = Callers {
+            workers: 1,
+            test_is_foreign: false,
+        };
+        let origin = common_origin(&system, &system.services[0], who);
+        assert_eq!(origin, Origin::Service { caller: None });
+    }
+
+    #[test]
+    fn each_caller_that_murphy_starts_has_a_listener_of_its_own() {
+        let system = system(vec![
+            service("shop", managed("{cart.url} {shop.url}"), false),
+            service("cart", managed("{pay.url}"), false),
+            ServiceSpec {
+                proxied: false,
+                ..service("pay", running(), false)
+            },
+        ]);
+        let direct = ["shop", "cart", "pay"].map(|name| {
+            let place = Place::parse("127.0.0.1:1").unwrap();
+            (name.to_owned(), place)
+        });
+        let wiring = Wiring::new(
+            &system,
+            direct.into(),
+            Callers {
+                workers: 2,
+                test_is_foreign: true,
+            },
+            Arc::new(Registry::new(murphy_registry::Settings::default())),
+            Settings::default(),
+        );
+        let wiring = wiring.unwrap();
+        let (common, seen) = (wiring.common(), wiring.seen_by("shop"));
+        assert_ne!(common["cart"], seen["cart"]);
+        assert_eq!(common["shop"], seen["shop"]);
+        let pay = &wiring.direct()["pay"];
+        let not_proxied = [
+            &common["pay"],
+            &wiring.entries(1)["pay"],
+            &wiring.seen_by("cart")["pay"],
+        ];
+        assert!(not_proxied.into_iter().all(|place| place == pay));
+        assert_ne!(wiring.entries(0)["shop"], wiring.entries(1)["shop"]);
+    }
+}
