@@ -533,7 +533,7 @@ fn two_at_once() {
     assert_eq!(campaigns.len(), 2);
     for campaign in campaigns {
         assert_eq!(campaign.state, CampaignState::Ended);
-        assert_eq!(campaign.findings, 2);
+        assert_eq!(store.findings(&campaign.campaign).unwrap().len(), 2);
     }
     project.check_nothing_is_left();
 }

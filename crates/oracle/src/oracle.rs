@@ -72,22 +72,6 @@ impl Oracle {
         }
     }
 
-    /// What it holds against an execution, in one line.
-    pub fn about(self) -> &'static str {
-        match self {
-            Oracle::Scenario => "the scenario itself complained",
-            Oracle::Response => "an answer broke a rule about statuses, words or time",
-            Oracle::NoCause => "something failed although no fault was injected",
-            Oracle::WrongStatus => "a service that ran handed on a callee's 503, 504 or 429",
-            Oracle::NotExercised => "a planned fault was not injected",
-            Oracle::TimeoutInversion => "a caller gave up before its callee could answer",
-            Oracle::RetryNotIdempotent => "work that was done was requested again",
-            Oracle::RetryAmplification => "attempts at several levels multiplied",
-            Oracle::RetryAtOnce => "a server whose connection broke was asked again at once",
-            Oracle::RedundantCalls => "the same call was made twice without need",
-        }
-    }
-
     /// How much its word counts unless configured otherwise. Rules about
     /// responses count in full, as there are none until someone writes them.
     pub fn default_level(self) -> Level {
