@@ -463,7 +463,7 @@ fn same_shape(left: One<'_>, right: One<'_>) -> bool {
 mod tests {
     use super::*;
     use bytes::Bytes;
-    use murphy_registry::{Claim, ExecutionId, Parent};
+    use murphy_registry::{ExecutionId, Owner, Parent};
 
     /// One request to `shop`, and those it leads to: path, query and body.
     fn reference(below: &[(&str, &str, &str)]) -> Recorded {
@@ -473,7 +473,7 @@ mod tests {
             .enumerate()
             .map(|(id, (path, query, body))| murphy_registry::Arrival {
                 id: id as u64,
-                claim: Claim {
+                claim: Owner {
                     execution: ExecutionId(1),
                     parent: Parent::Entry,
                 },
@@ -484,7 +484,7 @@ mod tests {
                 body_cut: false,
                 idempotency_key: None,
                 site: None,
-                clues: Vec::new(),
+                hints: Vec::new(),
             })
             .collect();
         let nothing: Point = "shop GET /".parse().unwrap();

@@ -202,7 +202,7 @@ fn way_out(varies: &[Varies]) -> String {
         other => format!("/{other}"),
     };
     format!(
-        "only the number of equal calls varies, as where somebody polls: leave these calls out with `[inject] spare = [\"{path}\"]`, or {as_one}"
+        "only the number of equal calls varies, as where somebody polls: leave these calls out with `[inject] ignore = [\"{path}\"]`, or {as_one}"
     )
 }
 

@@ -258,12 +258,16 @@ impl MadeOf {
     }
 }
 
-/// A digest of what is said about injected answers and of what is spared.
+/// A digest of what is said about injected answers and of what is ignored.
 fn inject(project: &Project) -> String {
     let proxy = &project.config.proxy;
     let all = format!(
         "{:?} {} {:?} {:?} {:?}",
-        proxy.answers, proxy.marker, proxy.spared, proxy.idempotency_keys, proxy.idempotency_fields
+        proxy.answers,
+        proxy.marker,
+        proxy.ignored,
+        proxy.idempotency_keys,
+        proxy.idempotency_fields
     );
     Fingerprint::of([&*all]).as_str().to_owned()
 }

@@ -44,7 +44,7 @@ impl Unseen {
         if !self.calls.is_empty() {
             writeln!(
                 out,
-                "    let services hand on context, set `[context] solo = \"on\"`, or list the path in `[inject] spare` if it is not the test's"
+                "    let services hand on context, set `[context] solo = \"on\"`, or list the path in `[inject] ignore` if it is not the test's"
             )?;
         }
         for service in &self.services {

@@ -55,7 +55,7 @@ fn a_few_lines_are_enough_and_the_rest_is_usual() {
     assert_eq!(config.search.references, REFERENCES);
     assert_eq!(config.store.directory, Path::new(STORE));
     assert!(config.scenarios.is_empty() && config.modes.usual.is_none());
-    assert_eq!(config.proxy.spared, murphy_proxy::HEALTH_CHECKS);
+    assert_eq!(config.proxy.ignored, murphy_proxy::HEALTH_CHECKS);
 }
 
 #[test]

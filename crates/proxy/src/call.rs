@@ -6,50 +6,50 @@
 
 use bytes::Buf;
 use murphy_model::{Interface, PayloadHash, Reply};
-use murphy_registry::{Arrival, Claim, Clue, Decision, Organic, Parent, Unclaimed};
+use murphy_registry::{Arrival, ContextHint, Decision, Organic, Owner, Parent, Unclaimed};
 
-use crate::carriers::{Found, Stamp};
-use crate::door::Door;
+use crate::call_guard::CallGuard;
+use crate::carriers::{Context, Stamp};
 use crate::exchange::{Abort, Canned, Exchange, Failure, Gone, Head, Prefix, Reading};
 use crate::headers::Headers;
+use crate::listener_context::ListenerContext;
 use crate::settings::HEALTH_CHECKS;
 use crate::settings::{CALL_SITE, Sighting};
-use crate::watch::Watch;
 use crate::{grpc, outcomes};
 
 /// Sees one request through.
-pub(crate) async fn handle<E: Exchange>(door: &Door, exchange: &mut E) {
-    match claim(door, exchange) {
+pub(crate) async fn handle<E: Exchange>(listener: &ListenerContext, exchange: &mut E) {
+    match claim(listener, exchange) {
         None => pass(exchange).await,
         Some((claim, found)) => {
             // A caller that goes away before its request is complete has made
             // no call yet.
-            let _: Result<(), Gone> = interest(door, exchange, claim, found).await;
+            let _: Result<(), Gone> = interest(listener, exchange, claim, found).await;
         }
     }
 }
 
-/// Whose request it is, if it is of a live execution and not spared.
-fn claim<E: Exchange>(door: &Door, exchange: &E) -> Option<(Claim, Found)> {
-    if door.control.idle() {
+/// Whose request it is, if it is of a live execution and not ignored.
+fn claim<E: Exchange>(listener: &ListenerContext, exchange: &E) -> Option<(Owner, Context)> {
+    if listener.control.idle() {
         return None;
     }
-    let found = door.settings.carriers.find(exchange.headers());
-    let claim = door.control.recognise(&found.clues, &door.origin);
+    let found = listener.settings.carriers.find(exchange.headers());
+    let claim = listener.control.recognise(&found.hints, &listener.origin);
     let (path, _) = split_target(exchange.asked().target);
-    if door.spared.has(path) {
+    if listener.settings.ignored.iter().any(|it| it == path) {
         // A service that is only asked whether it is well is not tested.
         if !HEALTH_CHECKS.contains(&path) {
-            door.control.ignored(&door.service);
+            listener.control.ignored(&listener.service);
         }
         return None;
     }
     if claim.is_none() {
-        door.control.unclaimed(&Unclaimed {
-            clues: &found.clues,
-            origin: &door.origin,
-            destination: &door.service,
-            interface: &interface(door, exchange, is_grpc(exchange.headers())),
+        listener.control.unclaimed(&Unclaimed {
+            hints: &found.hints,
+            origin: &listener.origin,
+            destination: &listener.service,
+            interface: &interface(listener, exchange, is_grpc(exchange.headers())),
         });
     }
     Some((claim?, found))
@@ -71,49 +71,49 @@ async fn pass<E: Exchange>(exchange: &mut E) {
 
 /// A request of a live execution: named, stamped, maybe failed, recorded.
 async fn interest<E: Exchange>(
-    door: &Door,
+    listener: &ListenerContext,
     exchange: &mut E,
-    claim: Claim,
-    mut found: Found,
+    claim: Owner,
+    mut found: Context,
 ) -> Result<(), Gone> {
-    if let Some(witness) = &door.settings.witness {
+    if let Some(witness) = &listener.settings.witness {
         witness(&Sighting {
-            service: &door.service,
+            service: &listener.service,
             claim: &claim,
             headers: exchange.headers(),
         });
     }
     let grpc = is_grpc(exchange.headers());
     let entry = claim.parent == Parent::Entry;
-    let body = exchange.read_body(reading(door, grpc)).await?;
-    let clues = std::mem::take(&mut found.clues);
-    let arrival = arrival(door, exchange, claim, clues, body, grpc);
-    let Ok(decision) = door.control.arrive(arrival).get().await else {
+    let body = exchange.read_body(reading(listener, grpc)).await?;
+    let hints = std::mem::take(&mut found.hints);
+    let arrival = arrival(listener, exchange, claim, hints, body, grpc);
+    let Ok(decision) = listener.control.arrive(arrival).get().await else {
         pass(exchange).await;
         return Ok(());
     };
-    let mut watch = Watch::new(&*door.control, &decision, grpc);
-    stamp(door, exchange, &decision, entry, &mut found);
+    let mut guard = CallGuard::new(&*listener.control, &decision, grpc);
+    stamp(listener, exchange, &decision, entry, &mut found);
     match decision.fault {
-        None => deliver(exchange, &mut watch, grpc).await,
-        Some(mode) => outcomes::play(door, exchange, &mut watch, mode, grpc).await,
+        None => deliver(exchange, &mut guard, grpc).await,
+        Some(mode) => outcomes::play(listener, exchange, &mut guard, mode, grpc).await,
     }
     Ok(())
 }
 
-fn reading(door: &Door, grpc: bool) -> Reading {
+fn reading(listener: &ListenerContext, grpc: bool) -> Reading {
     Reading {
-        limit: door.settings.body_limit,
-        patience: door.settings.body_patience,
+        limit: listener.settings.body_limit,
+        patience: listener.settings.body_patience,
         one_message: grpc,
     }
 }
 
 fn arrival<E: Exchange>(
-    door: &Door,
+    listener: &ListenerContext,
     exchange: &E,
-    claim: Claim,
-    clues: Vec<Clue>,
+    claim: Owner,
+    hints: Vec<ContextHint>,
     body: Prefix,
     grpc: bool,
 ) -> Arrival {
@@ -123,20 +123,24 @@ fn arrival<E: Exchange>(
     Arrival {
         id: fastrand::u64(..),
         claim,
-        destination: door.service.clone(),
-        interface: interface(door, exchange, grpc),
+        destination: listener.service.clone(),
+        interface: interface(listener, exchange, grpc),
         query: query.to_owned(),
-        idempotency_key: idempotency_key(door, exchange.headers(), &body),
+        idempotency_key: idempotency_key(listener, exchange.headers(), &body),
         body,
         body_cut,
         site: exchange.headers().text(CALL_SITE).map(str::to_owned),
-        clues,
+        hints,
     }
 }
 
 /// The hash of the first idempotency key that a request carries.
-fn idempotency_key(door: &Door, headers: &dyn Headers, body: &[u8]) -> Option<PayloadHash> {
-    let settings = &door.settings;
+fn idempotency_key(
+    listener: &ListenerContext,
+    headers: &dyn Headers,
+    body: &[u8],
+) -> Option<PayloadHash> {
+    let settings = &listener.settings;
     let mut names = settings.idempotency_keys.iter();
     match names.find_map(|name| headers.first(name)) {
         Some(key) => Some(PayloadHash::of_key(key)),
@@ -145,12 +149,12 @@ fn idempotency_key(door: &Door, headers: &dyn Headers, body: &[u8]) -> Option<Pa
 }
 
 /// What a request asks for, with the concrete path.
-fn interface<E: Exchange>(door: &Door, exchange: &E, grpc: bool) -> Interface {
+fn interface<E: Exchange>(listener: &ListenerContext, exchange: &E, grpc: bool) -> Interface {
     let asked = exchange.asked();
     let (path, _) = split_target(asked.target);
     match grpc {
-        true => door.interfaces.grpc(path),
-        false => door.interfaces.http(asked.method, path),
+        true => listener.interfaces.grpc(path),
+        false => listener.interfaces.http(asked.method, path),
     }
 }
 
@@ -163,11 +167,11 @@ fn message(mut body: bytes::Bytes, grpc: bool) -> bytes::Bytes {
 }
 
 fn stamp<E: Exchange>(
-    door: &Door,
+    listener: &ListenerContext,
     exchange: &mut E,
     decision: &Decision,
     entry: bool,
-    found: &mut Found,
+    found: &mut Context,
 ) {
     let headers = exchange.headers_mut();
     headers.remove(CALL_SITE);
@@ -176,27 +180,30 @@ fn stamp<E: Exchange>(
         trace: decision.trace,
         entry,
     };
-    door.settings.carriers.stamp_found(headers, &stamp, found);
+    listener
+        .settings
+        .carriers
+        .stamp_found(headers, &stamp, found);
 }
 
 /// Passes a call on and records what comes of it.
-pub(crate) async fn deliver<E: Exchange>(exchange: &mut E, watch: &mut Watch<'_>, grpc: bool) {
+pub(crate) async fn deliver<E: Exchange>(exchange: &mut E, guard: &mut CallGuard<'_>, grpc: bool) {
     match exchange.forward().await {
-        Ok(_) => exchange.relay(Some(watch)).await,
-        Err(failure) => unanswered(exchange, watch, grpc, failure).await,
+        Ok(_) => exchange.relay(Some(guard)).await,
+        Err(failure) => unanswered(exchange, guard, grpc, failure).await,
     }
 }
 
 /// Forwards a call; `None`, with the call at its end, if no answer came.
 pub(crate) async fn forward<E: Exchange>(
     exchange: &mut E,
-    watch: &mut Watch<'_>,
+    guard: &mut CallGuard<'_>,
     grpc: bool,
 ) -> Option<Head> {
     match exchange.forward().await {
         Ok(head) => Some(head),
         Err(failure) => {
-            unanswered(exchange, watch, grpc, failure).await;
+            unanswered(exchange, guard, grpc, failure).await;
             None
         }
     }
@@ -205,20 +212,20 @@ pub(crate) async fn forward<E: Exchange>(
 /// Ends a call to which no answer came.
 async fn unanswered<E: Exchange>(
     exchange: &mut E,
-    watch: &mut Watch<'_>,
+    guard: &mut CallGuard<'_>,
     grpc: bool,
     failure: Failure,
 ) {
     match failure {
-        Failure::Gone => watch.gave_up().await,
+        Failure::Gone => guard.gave_up().await,
         Failure::HungUp(how, organic) if !grpc => {
-            watch.failed(organic, seen_as(how)).await;
+            guard.failed(organic, seen_as(how)).await;
             exchange.abort(how).await;
         }
         // UNAVAILABLE is what gRPC makes of a connection that ends.
         Failure::Callee(organic) | Failure::HungUp(_, organic) => {
             let (answer, reply) = no_answer(organic, grpc);
-            watch.failed(organic, reply).await;
+            guard.failed(organic, reply).await;
             let _ = exchange.respond(answer).await;
         }
     }

@@ -5,12 +5,12 @@ use std::io::{self, ErrorKind};
 use murphy_registry::Organic;
 use tokio::net::TcpStream;
 
-use crate::door::Door;
+use crate::listener_context::ListenerContext;
 
-/// A fresh connection to the service behind a door.
-pub(crate) async fn connect(door: &Door) -> Result<TcpStream, Organic> {
-    let connecting = TcpStream::connect(&*door.upstream);
-    match tokio::time::timeout(door.settings.connect_timeout, connecting).await {
+/// A fresh connection to the service behind a listener.
+pub(crate) async fn connect(listener: &ListenerContext) -> Result<TcpStream, Organic> {
+    let connecting = TcpStream::connect(&*listener.upstream);
+    match tokio::time::timeout(listener.settings.connect_timeout, connecting).await {
         Err(_) => Err(Organic::ConnectTimedOut),
         Ok(Err(error)) => Err(organic(&error)),
         Ok(Ok(stream)) => {

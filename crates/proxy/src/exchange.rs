@@ -10,8 +10,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use murphy_registry::Organic;
 
+use crate::call_guard::CallGuard;
 use crate::headers::Headers;
-use crate::watch::Watch;
 
 /// The caller went away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,9 +140,9 @@ pub(crate) trait Exchange: Send {
     fn forward_again(&mut self) -> impl Future<Output = bool> + Send;
 
     /// Passes the callee's answer on as it is, after `forward`. What came of
-    /// it is told to `watch` before its end is sent. After an upgrade
+    /// it is told to `guard` before its end is sent. After an upgrade
     /// (101) both sides are joined until one of them is done.
-    fn relay(&mut self, watch: Option<&mut Watch<'_>>) -> impl Future<Output = ()> + Send;
+    fn relay(&mut self, guard: Option<&mut CallGuard<'_>>) -> impl Future<Output = ()> + Send;
 
     /// The next part of the callee's answer, after `forward`.
     fn next_piece(&mut self) -> impl Future<Output = Result<Piece, Failure>> + Send;

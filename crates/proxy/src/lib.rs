@@ -12,10 +12,10 @@
 
 mod body_copy;
 mod call;
+mod call_guard;
 pub mod carriers;
 mod coding;
 mod connect;
-mod door;
 mod exchange;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -24,12 +24,11 @@ mod h1;
 mod h2;
 mod headers;
 mod interfaces;
+mod listener_context;
 mod outcomes;
 mod peer_socket;
 mod server;
 mod settings;
-mod spared;
-mod watch;
 
 pub use headers::Headers;
 pub use server::{Listener, Proxy, StartError};

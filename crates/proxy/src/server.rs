@@ -16,10 +16,9 @@ use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-use crate::door::Door;
 use crate::interfaces::Interfaces;
+use crate::listener_context::ListenerContext;
 use crate::settings::Settings;
-use crate::spared::Spared;
 use crate::{h1, h2};
 
 /// How long connections get to end by themselves when the proxy is stopped.
@@ -81,17 +80,17 @@ impl Proxy {
         let settings = Arc::new(settings);
         let (stop, stopped) = watch::channel(false);
         let threads = (0..settings.threads.max(1)).map(|number| {
-            let doors = listeners.iter().zip(&bound).map(|(listener, (_, socket))| {
+            let contexts = listeners.iter().zip(&bound).map(|(listener, (_, socket))| {
                 let socket = socket
                     .try_clone()
                     .expect("a listening socket can be shared");
-                (door(listener, &control, &settings), socket)
+                (context_of(listener, &control, &settings), socket)
             });
-            let doors = doors.collect();
+            let contexts = contexts.collect();
             let stopped = stopped.clone();
             std::thread::Builder::new()
                 .name(format!("murphy-proxy-{number}"))
-                .spawn(move || run_worker(doors, stopped))
+                .spawn(move || run_worker(contexts, stopped))
                 .expect("threads can be started")
         });
         Ok(Proxy {
@@ -135,45 +134,51 @@ fn bind(address: SocketAddr) -> io::Result<(SocketAddr, std::net::TcpListener)> 
     Ok((socket.local_addr()?, socket))
 }
 
-fn door(listener: &Listener, control: &Arc<dyn Control>, settings: &Arc<Settings>) -> Arc<Door> {
-    Arc::new(Door {
+fn context_of(
+    listener: &Listener,
+    control: &Arc<dyn Control>,
+    settings: &Arc<Settings>,
+) -> Arc<ListenerContext> {
+    Arc::new(ListenerContext {
         service: listener.service.as_str().into(),
         upstream: listener.upstream.as_str().into(),
         origin: listener.origin.clone(),
         control: control.clone(),
         settings: settings.clone(),
-        spared: Spared::new(&settings.spared),
         interfaces: Interfaces::default(),
         h1: h1::Pool::default(),
         h2: h2::Pool::default(),
     })
 }
 
-fn run_worker(doors: Vec<(Arc<Door>, std::net::TcpListener)>, mut stopped: watch::Receiver<bool>) {
+fn run_worker(
+    contexts: Vec<(Arc<ListenerContext>, std::net::TcpListener)>,
+    mut stopped: watch::Receiver<bool>,
+) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .expect("a runtime can be made");
     runtime.block_on(async {
-        for (door, socket) in doors {
+        for (listener, socket) in contexts {
             let socket = TcpListener::from_std(socket).expect("a listening, non-blocking socket");
-            tokio::spawn(accept(door, socket));
+            tokio::spawn(accept(listener, socket));
         }
         let _ = stopped.wait_for(|stopped| *stopped).await;
     });
     runtime.shutdown_timeout(FAREWELL);
 }
 
-async fn accept(door: Arc<Door>, socket: TcpListener) {
+async fn accept(listener: Arc<ListenerContext>, socket: TcpListener) {
     loop {
         match socket.accept().await {
             Ok((caller, _)) => {
-                tokio::spawn(serve(door.clone(), caller));
+                tokio::spawn(serve(listener.clone(), caller));
             }
             // Out of file descriptors, or the caller left already: neither
             // must end the listener.
             Err(error) => {
-                tracing::warn!(service = %door.service, %error, "a connection could not be accepted");
+                tracing::warn!(service = %listener.service, %error, "a connection could not be accepted");
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         }
@@ -183,7 +188,7 @@ async fn accept(door: Arc<Door>, socket: TcpListener) {
 /// What a connection of HTTP/2 with prior knowledge begins with.
 const HTTP2: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-async fn serve(door: Arc<Door>, mut caller: TcpStream) {
+async fn serve(listener: Arc<ListenerContext>, mut caller: TcpStream) {
     let _ = caller.set_nodelay(true);
     let mut read = BytesMut::with_capacity(8 * 1024);
     // As long as it could still become either.
@@ -194,7 +199,7 @@ async fn serve(door: Arc<Door>, mut caller: TcpStream) {
         }
     }
     match read.starts_with(HTTP2) {
-        true => h2::serve(door, caller, read).await,
-        false => h1::serve(door, caller, read).await,
+        true => h2::serve(listener, caller, read).await,
+        false => h1::serve(listener, caller, read).await,
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use murphy_registry::Claim;
+use murphy_registry::Owner;
 
 use crate::carriers::Carriers;
 use crate::headers::Headers;
@@ -18,7 +18,7 @@ pub const CALL_SITE: &str = "murphy-call-site";
 /// The header in which clients say that attempts are one piece of work.
 pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
-/// Paths of health checks and readiness probes, spared by default.
+/// Paths of health checks and readiness probes, ignored by default.
 pub const HEALTH_CHECKS: [&str; 12] = [
     "/health",
     "/healthz",
@@ -31,7 +31,7 @@ pub const HEALTH_CHECKS: [&str; 12] = [
     "/-/healthy",
     "/-/ready",
     "/grpc.health.v1.Health/Check",
-    "/grpc.health.v1.Health/Watch",
+    "/grpc.health.v1.Health/CallGuard",
 ];
 
 /// What can be set about a proxy.
@@ -42,7 +42,7 @@ pub struct Settings {
     /// How calls are known to belong to an execution.
     pub carriers: Arc<Carriers>,
     /// Paths that are neither recorded nor failed.
-    pub spared: Vec<String>,
+    pub ignored: Vec<String>,
     /// Headers (lower case) that hold a call's idempotency key, if it has one.
     pub idempotency_keys: Vec<String>,
     /// Fields of JSON bodies that hold it, where no header does.
@@ -72,7 +72,7 @@ pub struct Sighting<'s> {
     /// The service that is called.
     pub service: &'s str,
     /// Whose request it is.
-    pub claim: &'s Claim,
+    pub claim: &'s Owner,
     /// Its headers.
     pub headers: &'s dyn Headers,
 }
@@ -91,7 +91,7 @@ impl Default for Settings {
         Settings {
             threads: std::thread::available_parallelism().map_or(1, |n| n.get().min(4)),
             carriers: Arc::default(),
-            spared: HEALTH_CHECKS.map(str::to_owned).into(),
+            ignored: HEALTH_CHECKS.map(str::to_owned).into(),
             idempotency_keys: vec![IDEMPOTENCY_KEY.to_owned()],
             idempotency_fields: Vec::new(),
             marker: true,

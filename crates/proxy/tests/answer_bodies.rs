@@ -22,8 +22,8 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use murphy_model::Reply;
 use murphy_proxy::Settings;
 use murphy_registry::{
-    AnswerBody, Arrival, CallKey, Claim, Clue, Control, Decision, Ending, Origin, Registry, Soon,
-    Unknown,
+    Answer, AnswerBody, Arrival, CallKey, ContextHint, Control, Decision, Ending, Origin, Owner,
+    Registry, Unknown,
 };
 use support::{PATIENCE, World, http2};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -45,15 +45,15 @@ impl Control for Recording {
         self.registry.idle()
     }
 
-    fn recognise(&self, clues: &[Clue], origin: &Origin) -> Option<Claim> {
-        self.registry.recognise(clues, origin)
+    fn recognise(&self, hints: &[ContextHint], origin: &Origin) -> Option<Owner> {
+        self.registry.recognise(hints, origin)
     }
 
-    fn arrive(&self, arrival: Arrival) -> Soon<Result<Decision, Unknown>> {
+    fn arrive(&self, arrival: Arrival) -> Answer<Result<Decision, Unknown>> {
         self.registry.arrive(arrival)
     }
 
-    fn finish(&self, key: CallKey, ending: Ending) -> Soon<()> {
+    fn finish(&self, key: CallKey, ending: Ending) -> Answer<()> {
         self.endings.lock().unwrap().push(ending.clone());
         self.registry.finish(key, ending)
     }

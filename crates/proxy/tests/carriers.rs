@@ -14,8 +14,8 @@ use murphy_model::{CallId, Faultload, Identity, Interface};
 use murphy_proxy::Headers;
 use murphy_proxy::carriers::{Carriers, Stamp};
 use murphy_registry::{
-    Arrival, CallKey, Claim, Clue, Control, Decision, ExecutionId, Origin, Parent, Plan, Registry,
-    Settings, Soon, TraceKey, WorkerId,
+    Answer, Arrival, CallKey, ContextHint, Control, Decision, ExecutionId, Origin, Owner, Parent,
+    Plan, Registry, Settings, TraceKey, WorkerId,
 };
 
 const FIRST: Stamp = Stamp {
@@ -133,13 +133,17 @@ fn a_stamp_comes_back_through_every_stack() {
             let mut sent = sent_by(stack, &got);
             assert_eq!(
                 carriers.read(&sent),
-                [Clue::Stamp(FIRST.key)],
+                [ContextHint::Stamp(FIRST.key)],
                 "{name}: {sent:?}"
             );
             // The next hop moves the mark on, and only the mark.
             let before = members(&sent, names);
             carriers.stamp(&mut sent, &SECOND);
-            assert_eq!(carriers.read(&sent), [Clue::Stamp(SECOND.key)], "{name}");
+            assert_eq!(
+                carriers.read(&sent),
+                [ContextHint::Stamp(SECOND.key)],
+                "{name}"
+            );
             let (after, others) = (
                 members(&sent, names),
                 before.iter().filter(|member| !member.starts_with("murphy")),
@@ -172,9 +176,9 @@ fn the_usual_carriers_give_their_clues_in_order_of_trust() {
     let usual = Carriers::default();
     let mut headers = Lines::default();
     usual.stamp(&mut headers, &FIRST);
-    let stamp = Clue::Stamp(FIRST.key);
-    let [first, second, Clue::Trace(trace, spans)] = usual.read(&headers)[..] else {
-        panic!("three clues in {headers:?}");
+    let stamp = ContextHint::Stamp(FIRST.key);
+    let [first, second, ContextHint::Trace(trace, spans)] = usual.read(&headers)[..] else {
+        panic!("three hints in {headers:?}");
     };
     assert_eq!((first, second, trace), (stamp, stamp, FIRST.trace));
     assert!(spans.own.is_some() && spans.parent.is_none());
@@ -227,15 +231,15 @@ impl World {
         }
     }
 
-    fn recognise(&self, headers: &Lines, origin: &Origin) -> Option<(Claim, Vec<Clue>)> {
-        let clues = self.carriers.read(headers);
-        let claim = self.registry.recognise(&clues, origin)?;
-        Some((claim, clues))
+    fn recognise(&self, headers: &Lines, origin: &Origin) -> Option<(Owner, Vec<ContextHint>)> {
+        let hints = self.carriers.read(headers);
+        let claim = self.registry.recognise(&hints, origin)?;
+        Some((claim, hints))
     }
 
     /// What a proxy does with a request; the headers are what it sends on.
-    fn through_proxy(&self, headers: &mut Lines, origin: &Origin) -> Claim {
-        let (claim, clues) = self.recognise(headers, origin).expect("one of ours");
+    fn through_proxy(&self, headers: &mut Lines, origin: &Origin) -> Owner {
+        let (claim, hints) = self.recognise(headers, origin).expect("one of ours");
         let arrival = Arrival {
             id: fastrand::u64(..),
             claim: claim.clone(),
@@ -246,9 +250,9 @@ impl World {
             body_cut: false,
             idempotency_key: None,
             site: None,
-            clues,
+            hints,
         };
-        let Soon::Now(Ok(Decision { key, trace, .. })) = self.registry.arrive(arrival) else {
+        let Answer::Ready(Ok(Decision { key, trace, .. })) = self.registry.arrive(arrival) else {
             panic!("the execution is live");
         };
         let entry = claim.parent == Parent::Entry;

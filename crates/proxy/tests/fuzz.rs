@@ -13,7 +13,7 @@ use lines::Lines;
 use murphy_model::{CallId, Interface, Point, Reply};
 use murphy_proxy::carriers::{Carriers, Stamp};
 use murphy_proxy::fuzzing;
-use murphy_registry::{CallKey, Clue, ExecutionId, TraceKey};
+use murphy_registry::{CallKey, ContextHint, ExecutionId, TraceKey};
 
 const KEY: CallKey = CallKey {
     execution: ExecutionId(0x0123_4567_89ab_cdef),
@@ -207,7 +207,7 @@ fn tracestate() {
         let before = headers(input);
         let found = carrier.read(&before).len();
         let after = stamped(&carrier, &before, &HOP, &["tracestate", "traceparent"]);
-        assert_eq!(carrier.read(&after), [Clue::Stamp(KEY)]);
+        assert_eq!(carrier.read(&after), [ContextHint::Stamp(KEY)]);
         let mut valid: Vec<Vec<u8>> = Vec::new();
         for member in members(&before, "tracestate") {
             let known = valid.iter().any(|other| key(other) == key(&member));
@@ -235,7 +235,7 @@ fn baggage() {
         let before = headers(input);
         let found = carrier.read(&before).len();
         let after = stamped(&carrier, &before, &HOP, &["baggage"]);
-        assert_eq!(carrier.read(&after), [Clue::Stamp(KEY)]);
+        assert_eq!(carrier.read(&after), [ContextHint::Stamp(KEY)]);
         let is_ours = |member: &[u8]| {
             let key = member.split(|byte| matches!(byte, b'=' | b';')).next();
             key.unwrap_or_default().trim_ascii() == b"murphy"
@@ -289,10 +289,10 @@ fn trace_ids() {
         let valid = parents.any(|(_, value)| is_traceparent(value));
         assert_eq!(carriers[0].0.read(&before).len(), usize::from(valid));
         for (i, (carrier, may_change)) in carriers.iter().enumerate() {
-            let clues = carrier.read(&before);
+            let hints = carrier.read(&before);
             let after = stamped(carrier, &before, &ENTRY, may_change);
-            match clues[..] {
-                [Clue::Trace(trace, spans)] => {
+            match hints[..] {
+                [ContextHint::Trace(trace, spans)] => {
                     assert_eq!(after, before);
                     let zero =
                         |span: Option<murphy_registry::SpanId>| span.is_some_and(|s| s.0 == 0);
@@ -300,14 +300,14 @@ fn trace_ids() {
                     kinds[i] = 1 + usize::from(spans.parent.is_some());
                 }
                 _ => {
-                    let [Clue::Trace(trace, _)] = carrier.read(&after)[..] else {
+                    let [ContextHint::Trace(trace, _)] = carrier.read(&after)[..] else {
                         panic!("{carrier} made no id in {after:?}");
                     };
-                    assert_eq!((clues.len(), trace), (0, ENTRY.trace));
+                    assert_eq!((hints.len(), trace), (0, ENTRY.trace));
                 }
             }
             let hop = stamped(carrier, &before, &HOP, may_change);
-            assert_eq!(hop == before, clues.len() == 1 || i > 0);
+            assert_eq!(hop == before, hints.len() == 1 || i > 0);
         }
         (kinds, before.0.len().min(8))
     });
@@ -320,19 +320,19 @@ fn named_headers() {
     target("named headers").fuzz(|input| {
         let before = headers(input);
         let after = stamped(&prefixed, &before, &HOP, &["ctx-murphy"]);
-        assert_eq!(prefixed.read(&after), [Clue::Stamp(KEY)]);
-        let clues = plain.read(&before);
-        let ours = match clues.first() {
+        assert_eq!(prefixed.read(&after), [ContextHint::Stamp(KEY)]);
+        let hints = plain.read(&before);
+        let ours = match hints.first() {
             None => true,
-            Some(Clue::Stamp(key)) => key.execution == KEY.execution,
-            Some(Clue::Trace(..)) => false,
+            Some(ContextHint::Stamp(key)) => key.execution == KEY.execution,
+            Some(ContextHint::Trace(..)) => false,
         };
         let after = stamped(&plain, &before, &HOP, &["x-id"]);
         match ours {
-            true => assert_eq!(plain.read(&after), [Clue::Stamp(KEY)]),
+            true => assert_eq!(plain.read(&after), [ContextHint::Stamp(KEY)]),
             false => assert_eq!(after, before),
         }
-        (clues.len(), ours, prefixed.read(&before).len())
+        (hints.len(), ours, prefixed.read(&before).len())
     });
 }
 

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use murphy_proxy::Settings;
 use murphy_registry::{
-    Arrival, CallKey, Claim, Clue, Control, Decision, Ending, Origin, Registry, Soon, Unknown,
+    Answer, Arrival, CallKey, ContextHint, Control, Decision, Ending, Origin, Owner, Registry,
+    Unknown,
 };
 use support::{ALL, End, Protocol, World, serve};
 
@@ -27,14 +28,14 @@ impl Control for Remote {
         self.registry.idle()
     }
 
-    fn recognise(&self, clues: &[Clue], origin: &Origin) -> Option<Claim> {
-        self.registry.recognise(clues, origin)
+    fn recognise(&self, hints: &[ContextHint], origin: &Origin) -> Option<Owner> {
+        self.registry.recognise(hints, origin)
     }
 
-    fn arrive(&self, arrival: Arrival) -> Soon<Result<Decision, Unknown>> {
+    fn arrive(&self, arrival: Arrival) -> Answer<Result<Decision, Unknown>> {
         let registry = self.registry.clone();
         let asked = self.asked.clone();
-        Soon::Later(Box::pin(async move {
+        Answer::Pending(Box::pin(async move {
             // Every answer is lost once.
             for _ in 0..2 {
                 tokio::time::sleep(ROUND_TRIP).await;
@@ -45,9 +46,9 @@ impl Control for Remote {
         }))
     }
 
-    fn finish(&self, key: CallKey, ending: Ending) -> Soon<()> {
+    fn finish(&self, key: CallKey, ending: Ending) -> Answer<()> {
         let registry = self.registry.clone();
-        Soon::Later(Box::pin(async move {
+        Answer::Pending(Box::pin(async move {
             tokio::time::sleep(ROUND_TRIP).await;
             registry.finish(key, ending.clone()).get().await;
             registry.finish(key, ending).get().await;

@@ -3,7 +3,7 @@
 //! Owns the messages and the one trait between the two, so that a proxy does
 //! not know whether the registry is in its own process or at the other end of
 //! a network. Everything in a message is owned and plain; answers that need a
-//! round trip come [`Soon::Later`].
+//! round trip come [`Answer::Pending`].
 
 use std::fmt;
 use std::pin::Pin;
@@ -164,7 +164,7 @@ pub struct WorkerId(pub u32);
 
 /// What one carrier found in a request's headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clue {
+pub enum ContextHint {
     /// Our own mark: certain.
     Stamp(CallKey),
     /// A trace id that may be one of ours; the parent is to be inferred.
@@ -193,7 +193,7 @@ pub enum Origin {
 /// A request that belongs to a live execution, as far as can be told before
 /// its body is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Claim {
+pub struct Owner {
     /// The execution it belongs to.
     pub execution: ExecutionId,
     /// The call it was made from.
@@ -227,7 +227,7 @@ pub struct Arrival {
     /// thousands of others came in between.
     pub id: u64,
     /// Whose it is.
-    pub claim: Claim,
+    pub claim: Owner,
     /// The service it is sent to.
     pub destination: Arc<str>,
     /// What it asks for, with the concrete path.
@@ -243,14 +243,14 @@ pub struct Arrival {
     /// The place in the caller's code, if a client library says so.
     pub site: Option<String>,
     /// What else travels with the execution, to be recognised later.
-    pub clues: Vec<Clue>,
+    pub hints: Vec<ContextHint>,
 }
 
 /// A request that belongs to no execution, as far as anybody can tell.
 #[derive(Clone, Copy, Debug)]
 pub struct Unclaimed<'r> {
     /// What its carriers found.
-    pub clues: &'r [Clue],
+    pub hints: &'r [ContextHint],
     /// Where it came in.
     pub origin: &'r Origin,
     /// The service it is sent to.
@@ -310,19 +310,19 @@ pub struct AnswerBody {
 pub struct Unknown;
 
 /// An answer that is there, or one that takes a round trip.
-pub enum Soon<T> {
+pub enum Answer<T> {
     /// Here it is.
-    Now(T),
+    Ready(T),
     /// It will come.
-    Later(Pin<Box<dyn Future<Output = T> + Send>>),
+    Pending(Pin<Box<dyn Future<Output = T> + Send>>),
 }
 
-impl<T> Soon<T> {
+impl<T> Answer<T> {
     /// Waits for it, if need be.
     pub async fn get(self) -> T {
         match self {
-            Soon::Now(value) => value,
-            Soon::Later(future) => future.await,
+            Answer::Ready(value) => value,
+            Answer::Pending(future) => future.await,
         }
     }
 }
@@ -332,10 +332,10 @@ pub trait Control: Send + Sync + 'static {
     /// Whether no execution is live, so that requests need not be looked at.
     fn idle(&self) -> bool;
 
-    /// Whose request this is, from the first clue that is known; `None`: of no
+    /// Whose request this is, from the first hint that is known; `None`: of no
     /// live execution, to be passed on untouched. Asked before the body is
     /// read, for every request: it must answer from memory.
-    fn recognise(&self, clues: &[Clue], origin: &Origin) -> Option<Claim>;
+    fn recognise(&self, hints: &[ContextHint], origin: &Origin) -> Option<Owner>;
 
     /// A request was passed on that [`Control::recognise`] gave to nobody:
     /// whoever runs executions wants to know what they do not see.
@@ -347,11 +347,11 @@ pub trait Control: Send + Sync + 'static {
 
     /// Names a call and says what is to be done with it. When it answers
     /// [`Unknown`] the execution ended meanwhile: the request is nobody's.
-    fn arrive(&self, arrival: Arrival) -> Soon<Result<Decision, Unknown>>;
+    fn arrive(&self, arrival: Arrival) -> Answer<Result<Decision, Unknown>>;
 
     /// Reports what came of a call. Called before the end of the answer is
     /// sent on, so that whatever the caller does next comes after it.
-    fn finish(&self, key: CallKey, ending: Ending) -> Soon<()>;
+    fn finish(&self, key: CallKey, ending: Ending) -> Answer<()>;
 }
 
 #[cfg(test)]

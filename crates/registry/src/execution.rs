@@ -15,16 +15,16 @@ use murphy_model::{
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::alike::Alike;
 use crate::arrivals::Arrivals;
 use crate::call_graph::CallGraph;
+use crate::call_record::{CallRecord, SeenBody};
 use crate::control::{
-    Arrival, CallKey, Clue, Decision, Ending, ExecutionId, Parent, SpanId, TraceKey,
+    Arrival, CallKey, ContextHint, Decision, Ending, ExecutionId, Parent, SpanId, TraceKey,
 };
 use crate::infer::{InFlight, Request};
+use crate::name_cache::Alike;
 use crate::places::Places;
 use crate::record::Recorded;
-use crate::seen::{Seen, SeenBody};
 
 /// What is kept of requests once they have a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ struct Calls {
     alike: Alike,
     in_flight: InFlight,
     arrivals: Arrivals,
-    calls: Vec<Seen>,
+    calls: Vec<CallRecord>,
     requests: Vec<Arrival>,
     events: u32,
     unfinished: usize,
@@ -145,7 +145,7 @@ impl Execution {
         let calls = self.calls();
         let took_effect =
             |detail: &Detail| detail.finished.is_none() || detail.landed == Some(true);
-        let of_call = |call: &Seen| {
+        let of_call = |call: &CallRecord| {
             let mode = call.mode().filter(|_| took_effect(&call.detail))?;
             Some((call.point(), mode))
         };
@@ -205,7 +205,7 @@ impl Execution {
     }
 
     /// The body of a call's answer as it is compared, if it was kept.
-    fn answer(&self, call: &Seen) -> Option<Bytes> {
+    fn answer(&self, call: &CallRecord) -> Option<Bytes> {
         match &call.body {
             SeenBody::Raw(bytes) => Some(self.known.places.named(bytes).into_owned().into()),
             SeenBody::None | SeenBody::Hashed(_) => None,
@@ -237,7 +237,7 @@ impl Calls {
         let id = CallId(self.calls.len() as u32);
         let arrived = self.tick();
         self.happened(now);
-        self.calls.push(Seen {
+        self.calls.push(CallRecord {
             first,
             count,
             parent,
@@ -390,8 +390,8 @@ impl Calls {
 
 /// The spans a request carries, whichever carriers brought them.
 fn spans(arrival: &Arrival) -> impl Iterator<Item = SpanId> + '_ {
-    arrival.clues.iter().filter_map(|clue| match clue {
-        Clue::Trace(_, spans) => spans.own,
-        Clue::Stamp(_) => None,
+    arrival.hints.iter().filter_map(|hint| match hint {
+        ContextHint::Trace(_, spans) => spans.own,
+        ContextHint::Stamp(_) => None,
     })
 }

@@ -18,7 +18,7 @@ use murphy_model::CallId;
 use rustc_hash::FxHashMap;
 
 use crate::call_graph::CallGraph;
-use crate::seen::Seen;
+use crate::call_record::CallRecord;
 use crate::{Link, SpanId, Spans};
 
 /// A request whose caller is looked for.
@@ -84,7 +84,7 @@ impl InFlight {
     }
 
     /// The call that a request was made from.
-    pub(crate) fn parent(&self, calls: &[Seen], request: &Request) -> (Option<CallId>, Link) {
+    pub(crate) fn parent(&self, calls: &[CallRecord], request: &Request) -> (Option<CallId>, Link) {
         if let Some(parent) = self.by_span(request.spans.parent) {
             return (Some(parent), Link::Spans);
         }
@@ -130,7 +130,7 @@ impl InFlight {
 }
 
 /// The deepest of some calls in flight, if there are any.
-fn deepest(calls: &[Seen], candidates: &[CallId]) -> Option<(Option<CallId>, Link)> {
+fn deepest(calls: &[CallRecord], candidates: &[CallId]) -> Option<(Option<CallId>, Link)> {
     let link = match is_chain(calls, candidates) {
         true => Link::Inferred,
         false => Link::Ambiguous,
@@ -139,13 +139,13 @@ fn deepest(calls: &[Seen], candidates: &[CallId]) -> Option<(Option<CallId>, Lin
 }
 
 /// Whether each candidate was made, directly or not, from the one before it.
-fn is_chain(calls: &[Seen], candidates: &[CallId]) -> bool {
+fn is_chain(calls: &[CallRecord], candidates: &[CallId]) -> bool {
     candidates
         .windows(2)
         .all(|pair| is_ancestor(calls, pair[0], pair[1]))
 }
 
-fn is_ancestor(calls: &[Seen], ancestor: CallId, of: CallId) -> bool {
+fn is_ancestor(calls: &[CallRecord], ancestor: CallId, of: CallId) -> bool {
     let mut at = calls[of.0 as usize].parent;
     while let Some(parent) = at {
         if parent == ancestor {

@@ -8,23 +8,23 @@
 //! executions and the inference of parents; the names of calls come from
 //! `model`, and reading or writing bytes is the proxy's job.
 
-mod alike;
 mod arrivals;
 mod call_graph;
+mod call_record;
 mod control;
 mod execution;
 pub mod hex;
 mod infer;
+mod name_cache;
 mod places;
 mod record;
 mod registry;
-mod seen;
 mod unattributed;
 
 pub use call_graph::CallGraph;
 pub use control::{
-    AnswerBody, Arrival, CallKey, CallName, Claim, Clue, Control, Decision, Ending, ExecutionId,
-    Origin, Parent, Soon, SpanId, Spans, TraceKey, Unclaimed, Unknown, WorkerId,
+    Answer, AnswerBody, Arrival, CallKey, CallName, ContextHint, Control, Decision, Ending,
+    ExecutionId, Origin, Owner, Parent, SpanId, Spans, TraceKey, Unclaimed, Unknown, WorkerId,
 };
 pub use murphy_model::{Detail, Link, Organic};
 pub use places::Places;

@@ -15,8 +15,8 @@ use tokio::time::Instant;
 
 use crate::call_graph::CallGraph;
 use crate::control::{
-    Arrival, CallKey, Claim, Clue, Control, Decision, Ending, ExecutionId, Origin, Parent, Soon,
-    SpanId, Spans, TraceKey, Unclaimed, Unknown, WorkerId,
+    Answer, Arrival, CallKey, ContextHint, Control, Decision, Ending, ExecutionId, Origin, Owner,
+    Parent, SpanId, Spans, TraceKey, Unclaimed, Unknown, WorkerId,
 };
 use crate::execution::{Execution, Keep, Known};
 use crate::places::Places;
@@ -284,9 +284,9 @@ impl Registry {
         }
         let id = arrival.claim.execution;
         let known = |tables: &Tables, key: &TraceKey| tables.traces.get(key) == Some(&id);
-        let keys = arrival.clues.iter().filter_map(|clue| match clue {
-            Clue::Trace(key, _) => Some(*key),
-            Clue::Stamp(_) => None,
+        let keys = arrival.hints.iter().filter_map(|hint| match hint {
+            ContextHint::Trace(key, _) => Some(*key),
+            ContextHint::Stamp(_) => None,
         });
         for key in keys {
             if !known(&self.read(), &key) {
@@ -368,41 +368,43 @@ impl Tables {
         }
     }
 
-    fn claim(&self, clue: &Clue, clues: &[Clue], origin: &Origin) -> Option<Claim> {
-        match clue {
-            Clue::Stamp(key) => self.executions.contains_key(&key.execution).then(|| Claim {
-                execution: key.execution,
-                parent: key.call.map_or(Parent::Entry, Parent::Known),
-            }),
-            Clue::Trace(trace, spans) => {
+    fn claim(&self, hint: &ContextHint, hints: &[ContextHint], origin: &Origin) -> Option<Owner> {
+        match hint {
+            ContextHint::Stamp(key) => {
+                self.executions.contains_key(&key.execution).then(|| Owner {
+                    execution: key.execution,
+                    parent: key.call.map_or(Parent::Entry, Parent::Known),
+                })
+            }
+            ContextHint::Trace(trace, spans) => {
                 let execution = *self.traces.get(trace)?;
                 let spans = Spans {
-                    parent: clues.iter().find_map(parent_span),
+                    parent: hints.iter().find_map(parent_span),
                     ..*spans
                 };
                 let parent = self.infer(spans, origin);
-                Some(Claim { execution, parent })
+                Some(Owner { execution, parent })
             }
         }
     }
 
     /// Whether a request brings the mark of an execution that has ended.
-    fn is_late(&self, clues: &[Clue]) -> bool {
-        clues.iter().any(|clue| match clue {
-            Clue::Stamp(key) => self.ended.contains(&key.execution),
-            Clue::Trace(..) => false,
+    fn is_late(&self, hints: &[ContextHint]) -> bool {
+        hints.iter().any(|hint| match hint {
+            ContextHint::Stamp(key) => self.ended.contains(&key.execution),
+            ContextHint::Trace(..) => false,
         })
     }
 
-    /// Whose a request is that brings no clue we know.
-    fn claim_by_place(&self, origin: &Origin) -> Option<Claim> {
+    /// Whose a request is that brings no hint we know.
+    fn claim_by_place(&self, origin: &Origin) -> Option<Owner> {
         let of_worker = |worker: &WorkerId| self.workers.get(worker).copied();
         let execution = match origin {
             Origin::Entry(worker) => of_worker(worker),
             Origin::Service { .. } => self.solo,
             Origin::Fixed { worker } => self.solo.or(worker.as_ref().and_then(of_worker)),
         };
-        Some(Claim {
+        Some(Owner {
             execution: execution?,
             parent: self.infer(Spans::default(), origin),
         })
@@ -428,10 +430,10 @@ impl Tables {
 }
 
 /// The span a request was made under, if this carrier has it.
-fn parent_span(clue: &Clue) -> Option<SpanId> {
-    match clue {
-        Clue::Trace(_, spans) => spans.parent,
-        Clue::Stamp(_) => None,
+fn parent_span(hint: &ContextHint) -> Option<SpanId> {
+    match hint {
+        ContextHint::Trace(_, spans) => spans.parent,
+        ContextHint::Stamp(_) => None,
     }
 }
 
@@ -440,12 +442,12 @@ impl Control for Registry {
         self.live() == 0
     }
 
-    fn recognise(&self, clues: &[Clue], origin: &Origin) -> Option<Claim> {
+    fn recognise(&self, hints: &[ContextHint], origin: &Origin) -> Option<Owner> {
         let tables = self.read();
-        let by_clue = clues
+        let by_clue = hints
             .iter()
-            .find_map(|clue| tables.claim(clue, clues, origin));
-        if by_clue.is_none() && tables.is_late(clues) {
+            .find_map(|hint| tables.claim(hint, hints, origin));
+        if by_clue.is_none() && tables.is_late(hints) {
             // It says whose it is, so it is not the one's that runs now.
             self.late.fetch_add(1, Ordering::Relaxed);
             return None;
@@ -463,31 +465,34 @@ impl Control for Registry {
     fn unclaimed(&self, request: &Unclaimed<'_>) {
         let is_for_scenario = matches!(request.origin, Origin::Entry(_));
         // What brings a mark is late, or another campaign's.
-        let is_marked = request.clues.iter().any(|it| matches!(it, Clue::Stamp(_)));
+        let is_marked = request
+            .hints
+            .iter()
+            .any(|it| matches!(it, ContextHint::Stamp(_)));
         if !is_for_scenario && !is_marked {
             self.counts().add(request.destination, request.interface);
         }
     }
 
-    fn arrive(&self, arrival: Arrival) -> Soon<Result<Decision, Unknown>> {
+    fn arrive(&self, arrival: Arrival) -> Answer<Result<Decision, Unknown>> {
         let execution = match self.execution(arrival.claim.execution) {
             Ok(execution) => execution,
-            Err(unknown) => return Soon::Now(Err(unknown)),
+            Err(unknown) => return Answer::Ready(Err(unknown)),
         };
         let now = Instant::now();
         if execution.expires <= now {
             self.sweep();
-            return Soon::Now(Err(Unknown));
+            return Answer::Ready(Err(Unknown));
         }
         self.learn_from(&arrival);
-        Soon::Now(Ok(execution.arrive(&arrival, now)))
+        Answer::Ready(Ok(execution.arrive(&arrival, now)))
     }
 
-    fn finish(&self, key: CallKey, ending: Ending) -> Soon<()> {
+    fn finish(&self, key: CallKey, ending: Ending) -> Answer<()> {
         if let (Ok(execution), Some(call)) = (self.execution(key.execution), key.call) {
             execution.finish(call, ending);
         }
-        Soon::Now(())
+        Answer::Ready(())
     }
 }
 
@@ -507,7 +512,7 @@ mod tests {
 
     /// One entry call that brings a trace id of its own, as a test's would.
     fn entry(execution: ExecutionId, number: u64) -> Arrival {
-        let claim = Claim {
+        let claim = Owner {
             execution,
             parent: Parent::Entry,
         };
@@ -521,12 +526,15 @@ mod tests {
             body_cut: false,
             idempotency_key: None,
             site: None,
-            clues: vec![Clue::Trace(TraceKey(u128::from(number)), Spans::default())],
+            hints: vec![ContextHint::Trace(
+                TraceKey(u128::from(number)),
+                Spans::default(),
+            )],
         }
     }
 
     fn enter(registry: &Registry, execution: ExecutionId, number: u64) {
-        let Soon::Now(Ok(_)) = registry.arrive(entry(execution, number)) else {
+        let Answer::Ready(Ok(_)) = registry.arrive(entry(execution, number)) else {
             panic!("the execution is live");
         };
     }
@@ -605,7 +613,7 @@ mod tests {
                 execution,
                 call: None,
             };
-            [Clue::Stamp(key)]
+            [ContextHint::Stamp(key)]
         };
         let anyone = Origin::Service { caller: None };
         assert!(registry.recognise(&mark(id), &anyone).is_some());

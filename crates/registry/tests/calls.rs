@@ -10,8 +10,8 @@ use std::collections::HashSet;
 
 use murphy_model::{CallId, Reply};
 use murphy_registry::{
-    Arrival, CallKey, Claim, Clue, Control, Decision, ExecutionId, Link, Origin, Parent, Recorded,
-    TraceKey, Unclaimed,
+    Arrival, CallKey, ContextHint, Control, Decision, ExecutionId, Link, Origin, Owner, Parent,
+    Recorded, TraceKey, Unclaimed,
 };
 use world::{
     Run, arrival, called_by, ending, now, place, plan, registry, service, solo_plan, spans, worker,
@@ -116,7 +116,7 @@ async fn a_stamp_tells_the_parent_however_many_calls_are_open() {
 async fn a_parent_span_tells_the_parent_where_it_is_sent() {
     let registry = registry();
     let run = Run::begin(&registry, plan("none"));
-    let trace = |own, parent| Clue::Trace(TraceKey(7), spans(own, parent));
+    let trace = |own, parent| ContextHint::Trace(TraceKey(7), spans(own, parent));
     let entry = run.arrive(Parent::Entry, "shop", vec![trace(1, 0)]);
     let a = run.stray(entry, &service(), spans(2, 1), "a");
     let b = run.stray(entry, &service(), spans(3, 1), "b");
@@ -380,20 +380,20 @@ async fn whom_services_are_said_to_call_settles_doubts() {
 fn calls_that_belong_to_nobody_are_counted() {
     let registry = registry();
     let run = Run::begin(&registry, plan("none"));
-    let pass = |clues: &[Clue], origin: &Origin| {
-        assert_eq!(registry.recognise(clues, origin), None);
+    let pass = |hints: &[ContextHint], origin: &Origin| {
+        assert_eq!(registry.recognise(hints, origin), None);
         registry.unclaimed(&Unclaimed {
-            clues,
+            hints,
             origin,
             destination: &"rates".into(),
             interface: &murphy_model::Interface::http("GET", "/item"),
         });
     };
-    let gone = Clue::Stamp(CallKey {
+    let gone = ContextHint::Stamp(CallKey {
         execution: ExecutionId(run.id.0.wrapping_add(1)),
         call: None,
     });
-    let foreign = Clue::Trace(TraceKey(1), spans(0, 0));
+    let foreign = ContextHint::Trace(TraceKey(1), spans(0, 0));
     pass(&[], &worker(3));
     pass(&[gone], &service());
     assert_eq!(registry.unattributed(), []);
@@ -410,7 +410,7 @@ fn calls_that_belong_to_nobody_are_counted() {
 fn a_late_call_is_not_the_next_solo_executions() {
     let registry = registry();
     let run = Run::begin(&registry, solo_plan());
-    let mark = [Clue::Stamp(run.enter("shop").key)];
+    let mark = [ContextHint::Stamp(run.enter("shop").key)];
     registry.end(run.id);
     let _next = Run::begin(&registry, solo_plan());
     assert_eq!(registry.recognise(&mark, &service()), None);
@@ -441,7 +441,7 @@ async fn an_arrival_reported_twice_is_answered_the_same_and_counted_once() {
     let registry = registry();
     let run = Run::begin(&registry, plan("shop GET / > cart GET / = 503"));
     let entry = run.enter("shop");
-    let claim = Claim {
+    let claim = Owner {
         execution: run.id,
         parent: Parent::Known(place(entry)),
     };
@@ -495,10 +495,10 @@ fn a_stamp_wins_over_the_place_and_the_first_known_clue_over_the_others() {
     let one = Run::begin(&registry, world::plan_for(1));
     let two = Run::begin(&registry, world::plan_for(2));
     let (in_one, in_two) = (one.enter("shop"), two.enter("shop"));
-    let claim = |clues: &[Clue]| registry.recognise(clues, &worker(1)).unwrap();
-    let foreign = Clue::Trace(TraceKey(1), spans(0, 0));
-    let stamp = Clue::Stamp(in_two.key);
-    let trace = Clue::Trace(in_one.trace, spans(0, 0));
+    let claim = |hints: &[ContextHint]| registry.recognise(hints, &worker(1)).unwrap();
+    let foreign = ContextHint::Trace(TraceKey(1), spans(0, 0));
+    let stamp = ContextHint::Stamp(in_two.key);
+    let trace = ContextHint::Trace(in_one.trace, spans(0, 0));
     assert_eq!(claim(&[foreign, stamp, trace]).execution, two.id);
     assert_eq!(claim(&[stamp]).parent, Parent::Known(place(in_two)));
     assert_eq!(claim(&[trace, stamp]).execution, one.id);
@@ -508,14 +508,14 @@ fn a_stamp_wins_over_the_place_and_the_first_known_clue_over_the_others() {
         execution: two.id,
         call: None,
     };
-    assert_eq!(claim(&[Clue::Stamp(named)]).parent, Parent::Entry);
+    assert_eq!(claim(&[ContextHint::Stamp(named)]).parent, Parent::Entry);
 }
 
 #[test]
 fn trace_ids_that_entry_calls_bring_are_known_from_then_on() {
     let registry = registry();
     let run = Run::begin(&registry, plan("none"));
-    let own = Clue::Trace(TraceKey(42), spans(0, 0));
+    let own = ContextHint::Trace(TraceKey(42), spans(0, 0));
     assert_eq!(registry.recognise(&[own], &service()), None);
     run.arrive(Parent::Entry, "shop", vec![own]);
     let claim = registry.recognise(&[own], &service()).unwrap();

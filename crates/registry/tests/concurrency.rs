@@ -10,7 +10,7 @@ mod world;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use murphy_model::Reply;
-use murphy_registry::{Clue, Control, Link, Recorded, Registry, Settings};
+use murphy_registry::{ContextHint, Control, Link, Recorded, Registry, Settings};
 use world::{Run, now, plan, service, spans};
 
 const THREADS: usize = 8;
@@ -24,9 +24,9 @@ fn registry() -> Registry {
 }
 
 /// What is told of a call: its point, parent, answer, fault and link.
-type Seen = (String, Option<u32>, Option<Reply>, Option<String>, Link);
+type CallRecord = (String, Option<u32>, Option<Reply>, Option<String>, Link);
 
-fn seen(recorded: &Recorded) -> Vec<Seen> {
+fn seen(recorded: &Recorded) -> Vec<CallRecord> {
     assert!(recorded.quiet);
     let calls = recorded.trace.calls().iter().zip(&recorded.details);
     calls
@@ -44,17 +44,17 @@ fn seen(recorded: &Recorded) -> Vec<Seen> {
 
 /// One execution: retries, a fan-out, calls known by stamp and by trace id;
 /// how many of each, and what fails, depends on its number.
-fn run_one(registry: &Registry, number: usize) -> Vec<Seen> {
+fn run_one(registry: &Registry, number: usize) -> Vec<CallRecord> {
     let attempt = number % 4 + 1;
     let faults =
         format!("shop GET / > cart GET / #{attempt} = 503, ** > pay GET /{number} #1 = reset");
     let run = Run::begin(registry, plan(&faults));
     let entry = run.enter("shop");
     for _ in 0..number % 5 {
-        let clue = Clue::Stamp(entry.key);
-        let claim = registry.recognise(&[clue], &service()).expect("live");
+        let hint = ContextHint::Stamp(entry.key);
+        let claim = registry.recognise(&[hint], &service()).expect("live");
         assert_eq!(claim.execution, run.id);
-        let cart = run.arrive(claim.parent, "cart", vec![clue]);
+        let cart = run.arrive(claim.parent, "cart", vec![hint]);
         let below = run.stray(entry, &service(), spans(0, 0), "stock");
         run.finish(below, 200);
         let status = if cart.fault.is_some() { 503 } else { 200 };
@@ -79,7 +79,7 @@ fn run_one(registry: &Registry, number: usize) -> Vec<Seen> {
 #[test]
 fn executions_side_by_side_are_recorded_as_when_alone() {
     let alone = registry();
-    let expected: Vec<Vec<Seen>> = (0..EXECUTIONS).map(|n| run_one(&alone, n)).collect();
+    let expected: Vec<Vec<CallRecord>> = (0..EXECUTIONS).map(|n| run_one(&alone, n)).collect();
     let together = registry();
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {

@@ -8,7 +8,9 @@ mod world;
 
 use std::time::Duration;
 
-use murphy_registry::{BeginError, Clue, Control, Link, Parent, Registry, Settings, Unknown};
+use murphy_registry::{
+    BeginError, ContextHint, Control, Link, Parent, Registry, Settings, Unknown,
+};
 use tokio::time::{Instant, advance, sleep};
 use world::{Run, arrival, called_by, plan, plan_for, registry, service, solo_plan, spans, worker};
 
@@ -131,13 +133,13 @@ async fn an_ended_execution_is_nobodys() {
     assert!(registry.idle());
     // Its late calls and endings are ignored.
     run.finish(entry, 200);
-    let clues = [
-        Clue::Stamp(entry.key),
-        Clue::Trace(entry.trace, spans(0, 0)),
+    let hints = [
+        ContextHint::Stamp(entry.key),
+        ContextHint::Trace(entry.trace, spans(0, 0)),
     ];
-    assert_eq!(registry.recognise(&clues, &service()), None);
-    assert_eq!(registry.recognise(&clues, &worker(1)), None);
-    let claim = murphy_registry::Claim {
+    assert_eq!(registry.recognise(&hints, &service()), None);
+    assert_eq!(registry.recognise(&hints, &worker(1)), None);
+    let claim = murphy_registry::Owner {
         execution: run.id,
         parent: Parent::Entry,
     };
@@ -170,7 +172,7 @@ async fn an_execution_nobody_ends_is_forgotten_in_time() {
     let registry = registry();
     let run = Run::begin(&registry, plan_for(1));
     let entry = run.enter("shop");
-    let claim = murphy_registry::Claim {
+    let claim = murphy_registry::Owner {
         execution: run.id,
         parent: Parent::Entry,
     };

@@ -148,7 +148,7 @@ fn why_not(incomplete: &Incomplete) -> String {
             "proving that nothing is left took too long; bound the search with --max-faults".to_owned()
         }
         Incomplete::Orphans => {
-            "the caller of some calls is unknown, so they were not injected; `murphy doctor` tells where context is lost, and `spare` leaves out calls that are none of the test's".to_owned()
+            "the caller of some calls is unknown, so they were not injected; `murphy doctor` tells where context is lost, and `ignore` leaves out calls that are none of the test's".to_owned()
         }
         Incomplete::Late => {
             "calls arrived after their execution ended; increase `grace`".to_owned()
@@ -160,7 +160,7 @@ fn why_not(incomplete: &Incomplete) -> String {
             "who made some calls is a guess; let services hand on trace context, or say with `calls` in `[services.NAME]` whom each of them calls".to_owned()
         }
         Incomplete::Unattributed => {
-            "calls arrived without trace context, so it is not known which execution made them, and they were not tested; let services hand on context, set `[context] solo = \"on\"`, or list their paths in `[inject] spare` if they are not the test's".to_owned()
+            "calls arrived without trace context, so it is not known which execution made them, and they were not tested; let services hand on context, set `[context] solo = \"on\"`, or list their paths in `[inject] ignore` if they are not the test's".to_owned()
         }
         Incomplete::Uncalled => {
             "no call to some declared services was seen, so nothing is known of them; let their callers call the proxies, or set `unused = true` or `proxied = false` there".to_owned()

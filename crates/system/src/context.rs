@@ -61,7 +61,7 @@ fn stamped(carriers: &Carriers, id: ExecutionId) -> HeaderMap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use murphy_registry::Clue;
+    use murphy_registry::ContextHint;
 
     #[test]
     fn what_is_written_is_read_as_an_entry_call() {
@@ -75,12 +75,12 @@ mod tests {
                 .starts_with("00-00000000000000000000000000000abc-")
         );
         let carriers = Carriers::default();
-        let clues = carriers.read(&stamped(&carriers, id));
+        let hints = carriers.read(&stamped(&carriers, id));
         let key = CallKey {
             execution: id,
             call: None,
         };
-        assert_eq!(clues[0], Clue::Stamp(key));
+        assert_eq!(hints[0], ContextHint::Stamp(key));
         assert_eq!(head_lines(&carriers, id).len(), 3);
     }
 }

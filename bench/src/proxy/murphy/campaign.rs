@@ -11,8 +11,8 @@ use anyhow::{Context, Result, bail, ensure};
 use bytes::Bytes;
 use murphy_model::{Faultload, Identity, Interface, Reply};
 use murphy_registry::{
-    Arrival, CallKey, Claim, Clue, Control, Decision, Ending, ExecutionId, Parent, Plan, Registry,
-    Soon, Spans, TraceKey,
+    Answer, Arrival, CallKey, ContextHint, Control, Decision, Ending, ExecutionId, Owner, Parent,
+    Plan, Registry, Spans, TraceKey,
 };
 use tokio::runtime::Handle;
 
@@ -69,7 +69,7 @@ impl Campaign {
         let trace = TraceKey(u128::from(execution.0) << 64 | 1);
         let arrival = Arrival {
             id: self.arrivals,
-            claim: Claim { execution, parent },
+            claim: Owner { execution, parent },
             destination: destination.into(),
             interface,
             query: String::new(),
@@ -77,7 +77,7 @@ impl Campaign {
             body_cut: false,
             idempotency_key: None,
             site: None,
-            clues: vec![Clue::Trace(trace, Spans::default())],
+            hints: vec![ContextHint::Trace(trace, Spans::default())],
         };
         let decision = now(self.registry.arrive(arrival)).context("an answer at once")?;
         decision.context("the execution is live")
@@ -127,10 +127,10 @@ impl Campaign {
 }
 
 /// The registry is in this process: its answers are there at once.
-fn now<T>(soon: Soon<T>) -> Option<T> {
+fn now<T>(soon: Answer<T>) -> Option<T> {
     match soon {
-        Soon::Now(value) => Some(value),
-        Soon::Later(_) => None,
+        Answer::Ready(value) => Some(value),
+        Answer::Pending(_) => None,
     }
 }
 

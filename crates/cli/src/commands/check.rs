@@ -277,14 +277,14 @@ fn traffic(config: &Config) -> Vec<(String, String)> {
         (solo != Switch::Auto).then(|| name_of(solo, &Switch::NAMES)),
     );
     lines.set("grace", config.context.grace.map(time));
-    lines.list("spare", spared(&proxy.spared));
+    lines.list("ignore", ignored(&proxy.ignored));
     lines.set("marker", (!proxy.marker).then_some("off"));
     lines.list("answers", proxy.answers.keys().map(u16::to_string));
     lines.0
 }
 
 /// The usual ones have a name for all of them.
-fn spared(paths: &[String]) -> impl Iterator<Item = String> {
+fn ignored(paths: &[String]) -> impl Iterator<Item = String> {
     let usual = |path: &&String| HEALTH_CHECKS.contains(&path.as_str());
     let others = paths.iter().filter(move |path| !usual(path)).cloned();
     let health_checks = paths.iter().find(usual).map(|_| "health checks".to_owned());

@@ -48,7 +48,7 @@ pub(crate) struct Root {
     /// How calls are known to belong to an execution.
     #[serde(default)]
     pub(crate) context: Context,
-    /// What injected faults look like and whom they spare.
+    /// What injected faults look like and which paths they ignore.
     #[serde(default)]
     pub(crate) inject: Inject,
     /// What is held against an execution, by the oracle's name: "off", "warn" or "fail".
@@ -328,14 +328,14 @@ pub(crate) struct Context {
     pub(crate) grace: Option<Text>,
 }
 
-/// What injected faults look like and whom they spare.
+/// What injected faults look like and which paths they ignore.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Inject {
     /// Paths that are neither recorded nor failed.
-    pub(crate) spare: Option<Words>,
-    /// Whether the usual paths of health checks are spared as well.
-    pub(crate) spare_health_checks: Option<bool>,
+    pub(crate) ignore: Option<Words>,
+    /// Whether the usual paths of health checks are ignored as well.
+    pub(crate) ignore_health_checks: Option<bool>,
     /// Whether injected answers carry the header `murphy-fault`.
     pub(crate) marker: Option<bool>,
     /// What injected answers say, by status.

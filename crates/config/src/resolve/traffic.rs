@@ -78,9 +78,9 @@ pub(super) fn proxy(checker: &mut Checker<'_>, carriers: Option<Words>, raw: Inj
     if let Some(carriers) = carriers.and_then(|words| self::carriers(checker, words)) {
         settings.carriers = Arc::new(carriers);
     }
-    settings.spared = paths(checker, raw.spare);
-    if raw.spare_health_checks.unwrap_or(true) {
-        settings.spared.extend(HEALTH_CHECKS.map(str::to_owned));
+    settings.ignored = paths(checker, raw.ignore);
+    if raw.ignore_health_checks.unwrap_or(true) {
+        settings.ignored.extend(HEALTH_CHECKS.map(str::to_owned));
     }
     settings.marker = raw.marker.unwrap_or(settings.marker);
     settings.answers = answers(checker, raw.answers.unwrap_or_default());

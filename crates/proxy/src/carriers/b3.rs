@@ -6,9 +6,9 @@
 
 use std::fmt;
 
-use murphy_registry::{Clue, SpanId, Spans, TraceKey};
+use murphy_registry::{ContextHint, SpanId, Spans, TraceKey};
 
-use super::{Carrier, Found, Stamp, ids};
+use super::{Carrier, Context, Stamp, ids};
 use crate::headers::Headers;
 
 const SINGLE: &str = "b3";
@@ -29,13 +29,13 @@ impl fmt::Display for B3 {
 }
 
 impl Carrier for B3 {
-    fn read(&self, headers: &dyn Headers, found: &mut Found) {
+    fn read(&self, headers: &dyn Headers, found: &mut Context) {
         found
-            .clues
-            .extend(context(headers).map(|(trace, spans)| Clue::Trace(trace, spans)));
+            .hints
+            .extend(context(headers).map(|(trace, spans)| ContextHint::Trace(trace, spans)));
     }
 
-    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, _: &mut Found) {
+    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, _: &mut Context) {
         if stamp.entry && context(headers).is_none() {
             create(headers, stamp);
         }
@@ -143,8 +143,8 @@ mod tests {
                 trace(LONG, OWN, 0),
             ),
         ];
-        for (value, clue) in cases {
-            assert_eq!(read(&B3, &[(SINGLE, &value)]), [clue], "{value}");
+        for (value, hint) in cases {
+            assert_eq!(read(&B3, &[(SINGLE, &value)]), [hint], "{value}");
         }
     }
 

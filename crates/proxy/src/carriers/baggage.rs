@@ -6,11 +6,11 @@
 
 use std::fmt;
 
-use murphy_registry::{CallKey, Clue};
+use murphy_registry::{CallKey, ContextHint};
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode, percent_encode};
 
 use super::list::{KEY, each_member, find_member, key_and_value};
-use super::{Carrier, Found, Stamp};
+use super::{Carrier, Context, Stamp};
 use crate::headers::Headers;
 
 const HEADER: &str = "baggage";
@@ -38,13 +38,13 @@ impl fmt::Display for Baggage {
 }
 
 impl Carrier for Baggage {
-    fn read(&self, headers: &dyn Headers, found: &mut Found) {
+    fn read(&self, headers: &dyn Headers, found: &mut Context) {
         found
-            .clues
-            .extend(find_member(headers, HEADER, ours).map(Clue::Stamp));
+            .hints
+            .extend(find_member(headers, HEADER, ours).map(ContextHint::Stamp));
     }
 
-    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, found: &mut Found) {
+    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, found: &mut Context) {
         let ours = found.member(stamp);
         match with_others(ours, headers) {
             Some(list) => headers.set(HEADER, &list),
@@ -102,7 +102,7 @@ mod tests {
     use super::super::testing::{HOP, KEY, KEY_TEXT, only, read, stamped};
     use super::*;
 
-    fn ours_in(lines: &[&str]) -> Vec<Clue> {
+    fn ours_in(lines: &[&str]) -> Vec<ContextHint> {
         let lines: Vec<(&str, &str)> = lines.iter().map(|line| (HEADER, *line)).collect();
         read(&Baggage, &lines)
     }
@@ -134,7 +134,7 @@ mod tests {
             &["murphy;p=1,=,murphy=00000000000000ab-2"],
         ];
         for lines in cases {
-            assert_eq!(ours_in(lines), [Clue::Stamp(KEY)], "{lines:?}");
+            assert_eq!(ours_in(lines), [ContextHint::Stamp(KEY)], "{lines:?}");
         }
     }
 

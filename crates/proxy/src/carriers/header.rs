@@ -9,10 +9,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use http::HeaderName;
-use murphy_registry::{CallKey, Clue, Spans};
+use murphy_registry::{CallKey, ContextHint, Spans};
 
 use super::list::KEY;
-use super::{Carrier, Found, Stamp, ids};
+use super::{Carrier, Context, Stamp, ids};
 use crate::headers::Headers;
 
 /// Headers that the protocol itself, or another carrier, gives a meaning to.
@@ -87,23 +87,23 @@ impl fmt::Display for Named {
 }
 
 impl Carrier for Named {
-    fn read(&self, headers: &dyn Headers, found: &mut Found) {
+    fn read(&self, headers: &dyn Headers, found: &mut Context) {
         let Some(value) = self.value(headers) else {
             return;
         };
         let key = key(value);
-        found.clues.extend(key.map(Clue::Stamp));
+        found.hints.extend(key.map(ContextHint::Stamp));
         // Sixteen digits may name an execution, or be an id of the
         // application's own. Which it is, the registry knows.
         let certain = key.is_some_and(|key| key.call.is_some());
         if !self.prefixed && !certain {
             found
-                .clues
-                .push(Clue::Trace(ids::digest(value), Spans::default()));
+                .hints
+                .push(ContextHint::Trace(ids::digest(value), Spans::default()));
         }
     }
 
-    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, _: &mut Found) {
+    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, _: &mut Context) {
         let ours = |value| key(value).is_some_and(|key| key.execution == stamp.key.execution);
         if self.prefixed || self.value(headers).is_none_or(ours) {
             headers.set(self.header.as_str(), stamp.key.name().as_bytes());
@@ -141,8 +141,8 @@ mod tests {
         "uberctx-*".parse().unwrap()
     }
 
-    fn digest(text: &str) -> Clue {
-        Clue::Trace(ids::digest(text.as_bytes()), Spans::default())
+    fn digest(text: &str) -> ContextHint {
+        ContextHint::Trace(ids::digest(text.as_bytes()), Spans::default())
     }
 
     #[test]
@@ -184,7 +184,7 @@ mod tests {
                 }
             }
             let lines = [(name, KEY_TEXT)];
-            assert_eq!(read(&carrier, &lines), [Clue::Stamp(KEY)]);
+            assert_eq!(read(&carrier, &lines), [ContextHint::Stamp(KEY)]);
         }
     }
 
@@ -205,8 +205,8 @@ mod tests {
             execution: ExecutionId(0xcd),
             call: None,
         };
-        let clues = [Clue::Stamp(execution), digest(id)];
-        assert_eq!(read(&plain(), &[(HEADER, id)]), clues);
+        let hints = [ContextHint::Stamp(execution), digest(id)];
+        assert_eq!(read(&plain(), &[(HEADER, id)]), hints);
     }
 
     #[test]

@@ -7,10 +7,10 @@
 
 use std::fmt;
 
-use murphy_registry::{Clue, Spans, TraceKey};
+use murphy_registry::{ContextHint, Spans, TraceKey};
 use percent_encoding::percent_decode;
 
-use super::{Carrier, Found, Stamp, ids};
+use super::{Carrier, Context, Stamp, ids};
 use crate::headers::Headers;
 
 const HEADER: &str = "uber-trace-id";
@@ -26,13 +26,13 @@ impl fmt::Display for Jaeger {
 }
 
 impl Carrier for Jaeger {
-    fn read(&self, headers: &dyn Headers, found: &mut Found) {
+    fn read(&self, headers: &dyn Headers, found: &mut Context) {
         found
-            .clues
-            .extend(context(headers).map(|(trace, spans)| Clue::Trace(trace, spans)));
+            .hints
+            .extend(context(headers).map(|(trace, spans)| ContextHint::Trace(trace, spans)));
     }
 
-    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, _: &mut Found) {
+    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, _: &mut Context) {
         if stamp.entry && context(headers).is_none() {
             let (trace, span) = (stamp.trace.0, stamp.key.span().0);
             headers.set(HEADER, format!("{trace:x}:{span:x}:0:1").as_bytes());
@@ -75,8 +75,8 @@ mod tests {
                 ),
             ),
         ];
-        for (value, clue) in cases {
-            assert_eq!(read(&Jaeger, &[(HEADER, value)]), [clue], "{value}");
+        for (value, hint) in cases {
+            assert_eq!(read(&Jaeger, &[(HEADER, value)]), [hint], "{value}");
         }
     }
 

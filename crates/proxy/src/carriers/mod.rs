@@ -1,7 +1,7 @@
 //! Carriers: how a call is known to belong to an execution.
 //!
-//! Owns reading clues from headers and stamping our own mark on them, one
-//! module per carrier. Which clue is worth anything is for the registry. A
+//! Owns reading hints from headers and stamping our own mark on them, one
+//! module per carrier. Which hint is worth anything is for the registry. A
 //! system that hands nothing on needs no carrier but a solo execution.
 
 mod b3;
@@ -20,7 +20,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use murphy_model::nearest;
-use murphy_registry::{CallKey, Clue, TraceKey};
+use murphy_registry::{CallKey, ContextHint, TraceKey};
 
 use crate::headers::Headers;
 use list::Member;
@@ -47,9 +47,9 @@ pub struct Stamp {
 
 /// What carriers found in the headers of a request.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
-    /// The clues, the most trusted first.
-    pub clues: Vec<Clue>,
+pub struct Context {
+    /// The hints, the most trusted first.
+    pub hints: Vec<ContextHint>,
     /// Whether there is a valid `traceparent`, as far as anyone has looked:
     /// two carriers need to know, and looking is most of their work.
     traceparent: bool,
@@ -59,7 +59,7 @@ pub struct Found {
     member: Option<Member>,
 }
 
-impl Found {
+impl Context {
     /// Our member of a list, `murphy=` and the call's name; the same for all.
     fn member(&mut self, stamp: &Stamp) -> &[u8] {
         let new = || Member::new(stamp.key);
@@ -72,11 +72,11 @@ impl Found {
 pub trait Carrier: fmt::Display + Send + Sync {
     /// Adds what the headers of a request say. Asked of every request while
     /// any execution is live.
-    fn read(&self, headers: &dyn Headers, found: &mut Found);
+    fn read(&self, headers: &dyn Headers, found: &mut Context);
 
     /// Makes the headers say whose request it is, for the callee to hand on;
     /// `found` is what was read in them.
-    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, found: &mut Found);
+    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, found: &mut Context);
 }
 
 /// The carriers in use, in the order in which they are believed.
@@ -106,14 +106,14 @@ impl Carriers {
         Carriers(carriers)
     }
 
-    /// All clues in the headers of a request, the most trusted first.
-    pub fn read(&self, headers: &dyn Headers) -> Vec<Clue> {
-        self.find(headers).clues
+    /// All hints in the headers of a request, the most trusted first.
+    pub fn read(&self, headers: &dyn Headers) -> Vec<ContextHint> {
+        self.find(headers).hints
     }
 
     /// All that is in the headers of a request, to be stamped then.
-    pub(crate) fn find(&self, headers: &dyn Headers) -> Found {
-        let mut found = Found::default();
+    pub(crate) fn find(&self, headers: &dyn Headers) -> Context {
+        let mut found = Context::default();
         for carrier in &self.0 {
             carrier.read(headers, &mut found);
         }
@@ -122,11 +122,16 @@ impl Carriers {
 
     /// Makes the headers say whose request it is, in every way in use.
     pub fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp) {
-        self.stamp_found(headers, stamp, &mut Found::default());
+        self.stamp_found(headers, stamp, &mut Context::default());
     }
 
     /// The same for headers in which this was found.
-    pub(crate) fn stamp_found(&self, headers: &mut dyn Headers, stamp: &Stamp, found: &mut Found) {
+    pub(crate) fn stamp_found(
+        &self,
+        headers: &mut dyn Headers,
+        stamp: &Stamp,
+        found: &mut Context,
+    ) {
         for carrier in &self.0 {
             carrier.stamp(headers, stamp, found);
         }

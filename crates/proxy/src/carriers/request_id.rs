@@ -6,9 +6,9 @@
 
 use std::fmt;
 
-use murphy_registry::{Clue, Spans, TraceKey, hex};
+use murphy_registry::{ContextHint, Spans, TraceKey, hex};
 
-use super::{Carrier, Found, Stamp, ids};
+use super::{Carrier, Context, Stamp, ids};
 use crate::headers::Headers;
 
 const HEADER: &str = "x-request-id";
@@ -24,12 +24,12 @@ impl fmt::Display for RequestId {
 }
 
 impl Carrier for RequestId {
-    fn read(&self, headers: &dyn Headers, found: &mut Found) {
-        let clue = |id| Clue::Trace(trace(id), Spans::default());
-        found.clues.extend(id(headers).map(clue));
+    fn read(&self, headers: &dyn Headers, found: &mut Context) {
+        let hint = |id| ContextHint::Trace(trace(id), Spans::default());
+        found.hints.extend(id(headers).map(hint));
     }
 
-    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, _: &mut Found) {
+    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, _: &mut Context) {
         if stamp.entry && id(headers).is_none() {
             headers.set(HEADER, format!("{:032x}", stamp.trace.0).as_bytes());
         }
@@ -54,7 +54,7 @@ mod tests {
     };
     use super::*;
 
-    fn of(id: &str) -> Vec<Clue> {
+    fn of(id: &str) -> Vec<ContextHint> {
         read(&RequestId, &[(HEADER, id)])
     }
 
@@ -89,8 +89,8 @@ mod tests {
         for lines in [&[][..], &[(HEADER, "")]] {
             let made = stamped(&RequestId, lines, &ENTRY);
             assert_eq!(only(&made, HEADER), TRACE_TEXT);
-            let clue = Clue::Trace(EXECUTION, Spans::default());
-            assert_eq!(read_from(&RequestId, &made), [clue]);
+            let hint = ContextHint::Trace(EXECUTION, Spans::default());
+            assert_eq!(read_from(&RequestId, &made), [hint]);
         }
     }
 

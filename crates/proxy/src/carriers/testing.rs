@@ -2,9 +2,9 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use murphy_model::CallId;
-use murphy_registry::{CallKey, Clue, ExecutionId, SpanId, Spans, TraceKey};
+use murphy_registry::{CallKey, ContextHint, ExecutionId, SpanId, Spans, TraceKey};
 
-use super::{Carrier, Found, Stamp};
+use super::{Carrier, Context, Stamp};
 use crate::headers::Headers;
 
 /// `KEY`, as it is written.
@@ -35,14 +35,14 @@ pub(super) const HOP: Stamp = Stamp {
     ..ENTRY
 };
 
-/// A trace clue.
-pub(super) fn trace(trace: u128, own: u64, parent: u64) -> Clue {
+/// A trace hint.
+pub(super) fn trace(trace: u128, own: u64, parent: u64) -> ContextHint {
     let span = |span: u64| (span != 0).then_some(SpanId(span));
     let spans = Spans {
         own: span(own),
         parent: span(parent),
     };
-    Clue::Trace(TraceKey(trace), spans)
+    ContextHint::Trace(TraceKey(trace), spans)
 }
 
 /// Headers with these lines.
@@ -59,15 +59,15 @@ pub(super) fn headers(lines: &[(&'static str, &str)]) -> HeaderMap {
 }
 
 /// What a carrier reads in these lines.
-pub(super) fn read(carrier: &dyn Carrier, lines: &[(&'static str, &str)]) -> Vec<Clue> {
+pub(super) fn read(carrier: &dyn Carrier, lines: &[(&'static str, &str)]) -> Vec<ContextHint> {
     read_from(carrier, &headers(lines))
 }
 
 /// What a carrier reads in these headers.
-pub(super) fn read_from(carrier: &dyn Carrier, headers: &HeaderMap) -> Vec<Clue> {
-    let mut found = Found::default();
+pub(super) fn read_from(carrier: &dyn Carrier, headers: &HeaderMap) -> Vec<ContextHint> {
+    let mut found = Context::default();
     carrier.read(headers, &mut found);
-    found.clues
+    found.hints
 }
 
 /// These lines after a carrier has stamped them.
@@ -77,7 +77,7 @@ pub(super) fn stamped(
     stamp: &Stamp,
 ) -> HeaderMap {
     let mut headers = headers(lines);
-    let mut found = Found::default();
+    let mut found = Context::default();
     carrier.read(&headers, &mut found);
     carrier.stamp(&mut headers, stamp, &mut found);
     headers

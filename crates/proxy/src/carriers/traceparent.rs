@@ -6,9 +6,9 @@
 
 use std::fmt;
 
-use murphy_registry::{Clue, SpanId, Spans, TraceKey, hex};
+use murphy_registry::{ContextHint, SpanId, Spans, TraceKey, hex};
 
-use super::{Carrier, Found, Stamp};
+use super::{Carrier, Context, Stamp};
 use crate::headers::Headers;
 
 pub(super) const HEADER: &str = "traceparent";
@@ -27,24 +27,24 @@ impl fmt::Display for TraceParent {
 }
 
 impl Carrier for TraceParent {
-    fn read(&self, headers: &dyn Headers, found: &mut Found) {
+    fn read(&self, headers: &dyn Headers, found: &mut Context) {
         let spans = |own| Spans {
             own: Some(own),
             parent: None,
         };
         if let Some((trace, own)) = first_valid(headers) {
             found.traceparent = true;
-            found.clues.push(Clue::Trace(trace, spans(own)));
+            found.hints.push(ContextHint::Trace(trace, spans(own)));
         }
     }
 
-    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, found: &mut Found) {
+    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, found: &mut Context) {
         ensure(headers, stamp, found);
     }
 }
 
 /// Makes a `traceparent`, unless there is a valid one.
-pub(super) fn ensure(headers: &mut dyn Headers, stamp: &Stamp, found: &mut Found) {
+pub(super) fn ensure(headers: &mut dyn Headers, stamp: &Stamp, found: &mut Context) {
     if found.traceparent {
         return;
     }
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn ids_are_read_in_every_valid_form() {
-        let clue = trace(
+        let hint = trace(
             0x4bf9_2f35_77b3_4da6_a3ce_929d_0e0e_4736,
             0x00f0_67aa_0ba9_02b7,
             0,
@@ -127,7 +127,7 @@ mod tests {
             "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-Extra",
         ];
         for form in forms {
-            assert_eq!(read(&TraceParent, &[(HEADER, form)]), [clue], "{form}");
+            assert_eq!(read(&TraceParent, &[(HEADER, form)]), [hint], "{form}");
         }
     }
 

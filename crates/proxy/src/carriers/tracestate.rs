@@ -7,10 +7,10 @@
 
 use std::fmt;
 
-use murphy_registry::{CallKey, Clue};
+use murphy_registry::{CallKey, ContextHint};
 
 use super::list::{KEY, each_member, find_member, key_and_value};
-use super::{Carrier, Found, Stamp, traceparent};
+use super::{Carrier, Context, Stamp, traceparent};
 use crate::headers::Headers;
 
 const HEADER: &str = "tracestate";
@@ -38,7 +38,7 @@ impl fmt::Display for TraceState {
 }
 
 impl Carrier for TraceState {
-    fn read(&self, headers: &dyn Headers, found: &mut Found) {
+    fn read(&self, headers: &dyn Headers, found: &mut Context) {
         let (mut lines, mut alone) = (0, None);
         headers.each(HEADER, &mut |line| {
             lines += 1;
@@ -49,10 +49,10 @@ impl Carrier for TraceState {
             true => alone,
             false => find_member(headers, HEADER, ours),
         };
-        found.clues.extend(ours.map(Clue::Stamp));
+        found.hints.extend(ours.map(ContextHint::Stamp));
     }
 
-    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, found: &mut Found) {
+    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, found: &mut Context) {
         traceparent::ensure(headers, stamp, found);
         let alone = found.alone;
         let ours = found.member(stamp);
@@ -159,7 +159,7 @@ mod tests {
         "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
     );
 
-    fn ours_in(lines: &[&str]) -> Vec<Clue> {
+    fn ours_in(lines: &[&str]) -> Vec<ContextHint> {
         let lines: Vec<(&str, &str)> = lines.iter().map(|line| (HEADER, *line)).collect();
         read(&TraceState, &lines)
     }
@@ -188,7 +188,7 @@ mod tests {
         ];
         for lines in cases {
             let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-            assert_eq!(ours_in(&lines), [Clue::Stamp(KEY)], "{lines:?}");
+            assert_eq!(ours_in(&lines), [ContextHint::Stamp(KEY)], "{lines:?}");
         }
     }
 
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn the_latest_of_two_stamps_comes_first_and_is_the_one() {
         let line = format!("murphy={KEY_TEXT},murphy={OTHER_TEXT}");
-        assert_eq!(ours_in(&[&line]), [Clue::Stamp(KEY)]);
+        assert_eq!(ours_in(&[&line]), [ContextHint::Stamp(KEY)]);
     }
 
     #[test]

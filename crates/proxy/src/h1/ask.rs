@@ -28,7 +28,7 @@ impl H1<'_> {
             return Err(Failure::Gone);
         }
         self.render_head();
-        if let Some(kept) = self.door.h1.take() {
+        if let Some(kept) = self.listener.h1.take() {
             match self.ask(kept).await {
                 // It was found dead before the callee could see anything of
                 // the request. From the first byte on that cannot be told from
@@ -50,7 +50,7 @@ impl H1<'_> {
     }
 
     async fn connect(&mut self) -> Result<TcpStream, Failure> {
-        let mut connecting = pin!(connect(self.door));
+        let mut connecting = pin!(connect(self.listener));
         let connected = poll_fn(|cx| match connecting.as_mut().poll(cx) {
             Poll::Ready(connected) => Poll::Ready(Ok(connected)),
             Poll::Pending => match self.poll_caller(cx) {
@@ -80,7 +80,7 @@ impl H1<'_> {
     }
 
     async fn wait_for_head(&mut self) -> Result<Head, Failure> {
-        let limit = self.door.settings.head_limit;
+        let limit = self.listener.settings.head_limit;
         let mut known = 0;
         loop {
             let read = match self.hear(limit).await? {

@@ -21,12 +21,12 @@ use super::closing::Then;
 use super::half_closed::HalfClosed;
 use super::head::{BadHead, RequestHead};
 use super::upload::{Stopped, Upload};
-use super::{again, canned};
-use crate::door::Door;
+use super::{canned, duplicate};
+use crate::call_guard::CallGuard;
 use crate::exchange::{
     Abort, Asked, Canned, Exchange, Failure, Gone, Head, Piece, Prefix, Reading,
 };
-use crate::watch::Watch;
+use crate::listener_context::ListenerContext;
 
 /// What a connection keeps from one request to the next.
 pub(super) struct Connection {
@@ -57,7 +57,7 @@ pub(super) struct Answer {
 
 /// One request and its answer.
 pub(super) struct H1<'a> {
-    pub(super) door: &'a Door,
+    pub(super) listener: &'a ListenerContext,
     pub(super) connection: &'a mut Connection,
     pub(super) upload: Upload,
     /// The callee, as long as something is to be sent to it or to come.
@@ -81,10 +81,10 @@ pub(super) struct H1<'a> {
 
 impl<'a> H1<'a> {
     /// The exchange that begins with the head just read.
-    pub(super) fn new(door: &'a Door, connection: &'a mut Connection) -> Self {
+    pub(super) fn new(listener: &'a ListenerContext, connection: &'a mut Connection) -> Self {
         let upload = Upload::new(connection.head.len(), connection.head.framing());
         H1 {
-            door,
+            listener,
             connection,
             upload,
             callee: None,
@@ -272,11 +272,11 @@ impl Exchange for H1<'_> {
     }
 
     async fn forward_again(&mut self) -> bool {
-        again::forward(self).await
+        duplicate::forward(self).await
     }
 
-    async fn relay(&mut self, watch: Option<&mut Watch<'_>>) {
-        self.relay_answer(watch).await;
+    async fn relay(&mut self, guard: Option<&mut CallGuard<'_>>) {
+        self.relay_answer(guard).await;
     }
 
     async fn next_piece(&mut self) -> Result<Piece, Failure> {

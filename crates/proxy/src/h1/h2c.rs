@@ -25,7 +25,7 @@ const OF_THE_CONNECTION: [&str; 7] = [
 /// The request as it goes on in HTTP/2; `None` if it stays as it is, without
 /// its offer.
 pub(super) async fn accept(exchange: &mut H1<'_>) -> Result<Option<h2::Upgraded>, Gone> {
-    if h2::upstream_speaks_it(exchange.door).await {
+    if h2::upstream_speaks_it(exchange.listener).await {
         let body = exchange.read_body(reading(exchange)).await?;
         if !body.cut {
             return Ok(Some(upgraded(exchange, body.bytes)));
@@ -42,7 +42,7 @@ pub(super) async fn accept(exchange: &mut H1<'_>) -> Result<Option<h2::Upgraded>
 }
 
 fn reading(exchange: &H1<'_>) -> Reading {
-    let settings = &exchange.door.settings;
+    let settings = &exchange.listener.settings;
     Reading {
         limit: settings.body_limit,
         patience: settings.body_patience,

@@ -6,7 +6,6 @@
 //! It is written on sockets rather than on an HTTP library, because those put
 //! headers in another order and case, and hide what a proxy must pass on.
 
-mod again;
 mod answer;
 mod ask;
 mod body;
@@ -14,6 +13,7 @@ mod buffer;
 mod canned;
 mod chunked;
 mod closing;
+mod duplicate;
 mod exchange;
 mod framing;
 mod h2c;
@@ -38,7 +38,7 @@ use self::buffer::Buffer;
 use self::closing::Then;
 use self::exchange::{Connection, H1};
 use self::head::{BadHead, RequestHead, may_end};
-use crate::door::Door;
+use crate::listener_context::ListenerContext;
 use crate::{call, h2};
 
 pub(crate) use self::pool::Pool;
@@ -55,7 +55,7 @@ enum End {
 
 /// Serves one connection of a caller until it ends; `read` is what was read
 /// from it already.
-pub(crate) async fn serve(door: Arc<Door>, caller: TcpStream, read: BytesMut) {
+pub(crate) async fn serve(listener: Arc<ListenerContext>, caller: TcpStream, read: BytesMut) {
     let mut connection = Connection {
         caller,
         inbound: Buffer::holding(&read),
@@ -65,7 +65,7 @@ pub(crate) async fn serve(door: Arc<Door>, caller: TcpStream, read: BytesMut) {
         rendered: Vec::new(),
     };
     drop(read);
-    let end = serve_requests(&door, &mut connection).await;
+    let end = serve_requests(&listener, &mut connection).await;
     let Connection {
         mut caller,
         inbound,
@@ -81,20 +81,20 @@ pub(crate) async fn serve(door: Arc<Door>, caller: TcpStream, read: BytesMut) {
         }
         End::Upgraded(request) => {
             if caller.write_all(canned::SWITCH_TO_H2C).await.is_ok() {
-                h2::upgrade(door, caller, BytesMut::from(inbound.held()), request).await;
+                h2::upgrade(listener, caller, BytesMut::from(inbound.held()), request).await;
             }
         }
     }
 }
 
-async fn serve_requests(door: &Door, connection: &mut Connection) -> End {
+async fn serve_requests(listener: &ListenerContext, connection: &mut Connection) -> End {
     loop {
-        match next_head(connection, door.settings.head_limit).await {
+        match next_head(connection, listener.settings.head_limit).await {
             Err(bad) => return End::Refused(bad),
             Ok(false) => return End::Then(Then::Close),
             Ok(true) => {}
         }
-        match serve_request(door, connection).await {
+        match serve_request(listener, connection).await {
             End::Then(Then::Next) => connection.inbound.shrink(),
             end => return end,
         }
@@ -138,9 +138,9 @@ fn skip_empty_lines(inbound: &mut Buffer) {
     }
 }
 
-async fn serve_request(door: &Door, connection: &mut Connection) -> End {
+async fn serve_request(listener: &ListenerContext, connection: &mut Connection) -> End {
     let asks_for_h2c = connection.head.asks_for_h2c();
-    let mut exchange = H1::new(door, connection);
+    let mut exchange = H1::new(listener, connection);
     if asks_for_h2c {
         match h2c::accept(&mut exchange).await {
             Err(_) => return End::Then(exchange.end()),
@@ -151,6 +151,6 @@ async fn serve_request(door: &Door, connection: &mut Connection) -> End {
             }
         }
     }
-    call::handle(door, &mut exchange).await;
+    call::handle(listener, &mut exchange).await;
     End::Then(exchange.end())
 }

@@ -15,8 +15,8 @@ use super::exchange::{Answer, Connection, H1};
 use super::framing::Framing;
 use super::tunnel;
 use crate::body_copy::BodyCopy;
+use crate::call_guard::CallGuard;
 use crate::exchange::Failure;
-use crate::watch::Watch;
 
 /// The callee began an answer and did not end it.
 pub(super) const BROKEN: Failure = Failure::Callee(Organic::BrokenAnswer);
@@ -31,37 +31,37 @@ impl Sink for BodyCopy {
 
 impl H1<'_> {
     /// Passes the answer on and says what came of it.
-    pub(super) async fn relay_answer(&mut self, mut watch: Option<&mut Watch<'_>>) {
+    pub(super) async fn relay_answer(&mut self, mut guard: Option<&mut CallGuard<'_>>) {
         if self
             .answer
             .as_ref()
             .is_some_and(|answer| answer.head.switches)
         {
-            return self.join(watch).await;
+            return self.join(guard).await;
         }
         // Interim answers are none of this one.
         self.sent_to_caller = 0;
-        match self.pass_answer(&mut watch).await {
+        match self.pass_answer(&mut guard).await {
             Ok(()) => self.conclude().await,
-            Err(failure) => self.break_off(failure, watch).await,
+            Err(failure) => self.break_off(failure, guard).await,
         }
     }
 
-    async fn pass_answer(&mut self, watch: &mut Option<&mut Watch<'_>>) -> Result<(), Failure> {
+    async fn pass_answer(&mut self, guard: &mut Option<&mut CallGuard<'_>>) -> Result<(), Failure> {
         let answer = self.answer.as_ref().ok_or(BROKEN)?;
         let mut ready = match answer.head_bytes.is_empty() {
             true => answer.head.len,
             false => 0,
         };
         self.began_answer = true;
-        if let Some(watch) = watch {
-            self.copy_body(watch);
+        if let Some(guard) = guard {
+            self.copy_body(guard);
         }
         loop {
-            let copy = watch.as_mut().and_then(|watch| watch.body_copy());
+            let copy = guard.as_mut().and_then(|guard| guard.body_copy());
             ready += self.scan_answer(ready, copy)?;
             if self.answer_ended() {
-                self.note_answered(watch).await;
+                self.note_answered(guard).await;
                 self.release(ready);
                 self.write_heard(ready).await?;
                 return Ok(());
@@ -73,15 +73,15 @@ impl H1<'_> {
     }
 
     /// Lets the body be copied, if the answer can have one.
-    fn copy_body(&self, watch: &mut Watch<'_>) {
+    fn copy_body(&self, guard: &mut CallGuard<'_>) {
         if let Some(Answer { head, .. }) = &self.answer
             && head.framing != Framing::None
         {
-            let coding = match watch.wants_grpc_status() {
+            let coding = match guard.wants_grpc_status() {
                 true => head.grpc_coding,
                 false => head.content_coding,
             };
-            watch.copy_body(head.status, coding);
+            guard.copy_body(head.status, coding);
         }
     }
 
@@ -111,20 +111,20 @@ impl H1<'_> {
         }
     }
 
-    async fn note_answered(&self, watch: &mut Option<&mut Watch<'_>>) {
-        if let (Some(watch), Some(answer)) = (watch, &self.answer) {
+    async fn note_answered(&self, guard: &mut Option<&mut CallGuard<'_>>) {
+        if let (Some(guard), Some(answer)) = (guard, &self.answer) {
             let grpc_status = answer.head.grpc_status.as_deref();
-            watch.answered(answer.head.status, grpc_status).await;
+            guard.answered(answer.head.status, grpc_status).await;
         }
     }
 
     /// The answer is not complete: the caller must not take it for complete.
-    async fn break_off(&mut self, failure: Failure, watch: Option<&mut Watch<'_>>) {
-        if let (Some(watch), Some(answer)) = (watch, &self.answer) {
+    async fn break_off(&mut self, failure: Failure, guard: Option<&mut CallGuard<'_>>) {
+        if let (Some(guard), Some(answer)) = (guard, &self.answer) {
             if self.sent_to_caller >= answer.head.len as u64 {
-                watch.head_sent(answer.head.status);
+                guard.head_sent(answer.head.status);
             }
-            watch.broke(failure).await;
+            guard.broke(failure).await;
         }
         self.callee = None;
         if failure != Failure::Gone {
@@ -143,7 +143,7 @@ impl H1<'_> {
         };
         let nothing_else = self.connection.outbound.len() == unsent;
         if nothing_else && self.upload.is_done() && self.both_go_on() {
-            self.door.h1.put(callee);
+            self.listener.h1.put(callee);
         }
     }
 
@@ -191,8 +191,8 @@ impl H1<'_> {
         self.release(0);
     }
 
-    async fn join(&mut self, mut watch: Option<&mut Watch<'_>>) {
-        self.note_answered(&mut watch).await;
+    async fn join(&mut self, mut guard: Option<&mut CallGuard<'_>>) {
+        self.note_answered(&mut guard).await;
         let Connection {
             caller,
             inbound,

@@ -22,20 +22,20 @@ use super::fields::Fields;
 use super::parts::{GRPC_STATUS, Part};
 use super::pool::Lease;
 use super::upload::Upload;
+use crate::call_guard::CallGuard;
 use crate::coding::Coding;
-use crate::door::Door;
 use crate::exchange::{
     Abort, Asked, Canned, Exchange, Failure, Gone, Head, Piece, Prefix, Reading,
 };
 use crate::headers::Headers;
-use crate::watch::Watch;
+use crate::listener_context::ListenerContext;
 
 /// How long a second answer is read that nobody will see: some never end.
 const DRAIN_TIME: Duration = Duration::from_secs(5);
 
 /// One request and its answer.
 pub(super) struct StreamExchange<'a> {
-    door: &'a Arc<Door>,
+    listener: &'a Arc<ListenerContext>,
     /// The request but for its headers.
     request: Request<()>,
     fields: Fields,
@@ -86,14 +86,14 @@ impl From<Failure> for Unanswered {
 
 impl<'a> StreamExchange<'a> {
     pub(super) fn new(
-        door: &'a Arc<Door>,
+        listener: &'a Arc<ListenerContext>,
         mut request: Request<()>,
         upload: Upload,
         caller: Caller,
     ) -> Self {
         let fields = Fields::new(std::mem::take(request.headers_mut()));
         StreamExchange {
-            door,
+            listener,
             request,
             fields,
             upload,
@@ -137,7 +137,7 @@ impl<'a> StreamExchange<'a> {
 
     /// A stream to the callee.
     async fn lease(&mut self, not: Option<u64>) -> Result<Lease, Failure> {
-        let mut lease = pin!(self.door.h2.lease(self.door, not));
+        let mut lease = pin!(self.listener.h2.lease(self.listener, not));
         poll_fn(|cx| match lease.as_mut().poll(cx) {
             Poll::Ready(lease) => Poll::Ready(lease.map_err(Failure::Callee)),
             Poll::Pending => self.caller.poll_gone(cx).map(|()| Err(Failure::Gone)),
@@ -238,25 +238,25 @@ impl<'a> StreamExchange<'a> {
     }
 
     /// Passes the answer on, head, body and end.
-    async fn pass_on(&mut self, watch: &mut Option<&mut Watch<'_>>) -> Result<(), Broken> {
+    async fn pass_on(&mut self, guard: &mut Option<&mut CallGuard<'_>>) -> Result<(), Broken> {
         let head = self.answer.take().expect("the request was forwarded");
         let status = head.status().as_u16();
-        let in_head = match watch {
-            Some(watch) if watch.wants_grpc_status() => head.headers().get(&GRPC_STATUS).cloned(),
+        let in_head = match guard {
+            Some(guard) if guard.wants_grpc_status() => head.headers().get(&GRPC_STATUS).cloned(),
             _ => None,
         };
-        if let Some(watch) = watch
+        if let Some(guard) = guard
             && !self.is_bodiless(head.status())
         {
-            watch.copy_body(status, coding(&head, watch.wants_grpc_status()));
+            guard.copy_body(status, coding(&head, guard.wants_grpc_status()));
         }
         if self.bare {
-            report(watch, status, in_head.as_ref()).await;
+            report(guard, status, in_head.as_ref()).await;
             return Ok(self.caller.start(head, true)?);
         }
         self.caller.start(head, false)?;
-        if let Some(watch) = watch {
-            watch.head_sent(status);
+        if let Some(guard) = guard {
+            guard.head_sent(status);
         }
         let mut first = true;
         loop {
@@ -267,9 +267,9 @@ impl<'a> StreamExchange<'a> {
                 self.room(length).await?;
             }
             first = false;
-            copy(watch, &part);
+            copy(guard, &part);
             if ends {
-                report(watch, status, part.grpc_status().or(in_head.as_ref())).await;
+                report(guard, status, part.grpc_status().or(in_head.as_ref())).await;
             }
             self.caller.send(part)?;
             if ends {
@@ -404,18 +404,18 @@ impl Exchange for StreamExchange<'_> {
         self.discard(second).await
     }
 
-    async fn relay(&mut self, mut watch: Option<&mut Watch<'_>>) {
-        match self.pass_on(&mut watch).await {
+    async fn relay(&mut self, mut guard: Option<&mut CallGuard<'_>>) {
+        match self.pass_on(&mut guard).await {
             Ok(()) => self.finish_upload().await,
             Err(Broken::Gone) => {
                 self.callee = None;
-                if let Some(watch) = watch {
-                    watch.gave_up().await;
+                if let Some(guard) = guard {
+                    guard.gave_up().await;
                 }
             }
             Err(Broken::Callee(error)) => {
-                if let Some(watch) = watch {
-                    watch.broke(Failure::Callee(Organic::BrokenAnswer)).await;
+                if let Some(guard) = guard {
+                    guard.broke(Failure::Callee(Organic::BrokenAnswer)).await;
                 }
                 let _ = self.see_out().await;
                 self.caller.reset(callee::reason(&error));
@@ -531,9 +531,9 @@ fn coding(head: &Response<()>, grpc: bool) -> Coding {
 }
 
 /// Copies what a part has of the body, if it is to be copied.
-fn copy(watch: &mut Option<&mut Watch<'_>>, part: &Part) {
-    if let (Some(watch), Part::Data(data) | Part::Last(data)) = (watch, part)
-        && let Some(copy) = watch.body_copy()
+fn copy(guard: &mut Option<&mut CallGuard<'_>>, part: &Part) {
+    if let (Some(guard), Part::Data(data) | Part::Last(data)) = (guard, part)
+        && let Some(copy) = guard.body_copy()
     {
         copy.push(data);
     }
@@ -541,12 +541,12 @@ fn copy(watch: &mut Option<&mut Watch<'_>>, part: &Part) {
 
 /// Tells what came of the call, before its end is sent.
 async fn report(
-    watch: &mut Option<&mut Watch<'_>>,
+    guard: &mut Option<&mut CallGuard<'_>>,
     status: u16,
     grpc_status: Option<&HeaderValue>,
 ) {
-    if let Some(watch) = watch {
+    if let Some(guard) = guard {
         let grpc_status = grpc_status.map(HeaderValue::as_bytes);
-        watch.answered(status, grpc_status).await;
+        guard.answered(status, grpc_status).await;
     }
 }

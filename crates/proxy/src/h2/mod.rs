@@ -30,7 +30,7 @@ use http::Request;
 use tokio::net::TcpStream;
 
 use crate::call;
-use crate::door::Door;
+use crate::listener_context::ListenerContext;
 use crate::settings::Settings;
 use caller::Caller;
 use exchange::StreamExchange;
@@ -63,17 +63,22 @@ const RESET_STREAMS: usize = 1_000;
 
 /// Serves one connection of a caller until it ends; `read` is what was read
 /// from it already.
-pub(crate) async fn serve(door: Arc<Door>, caller: TcpStream, read: BytesMut) {
-    serve_with(door, caller, read, None).await;
+pub(crate) async fn serve(listener: Arc<ListenerContext>, caller: TcpStream, read: BytesMut) {
+    serve_with(listener, caller, read, None).await;
 }
 
 /// Like [`serve`]; `first` is the body of the first stream, which came before
 /// there was a stream.
-async fn serve_with(door: Arc<Door>, caller: TcpStream, read: BytesMut, mut first: Option<Bytes>) {
+async fn serve_with(
+    listener: Arc<ListenerContext>,
+    caller: TcpStream,
+    read: BytesMut,
+    mut first: Option<Bytes>,
+) {
     let outlet = Arc::new(Outlet::default());
     let socket = Socket::new(caller, read, outlet.clone());
     // What goes wrong here is between the caller and `h2`, which has told it.
-    let Ok(mut connection) = server(&door.settings).handshake(socket).await else {
+    let Ok(mut connection) = server(&listener.settings).handshake(socket).await else {
         return;
     };
     let mut nursery = Nursery::new();
@@ -87,7 +92,7 @@ async fn serve_with(door: Arc<Door>, caller: TcpStream, read: BytesMut, mut firs
                 };
                 let (request, upload) = upload(request, first.take());
                 let caller = Caller::new(respond, outlet.clone());
-                nursery.add(handle(door.clone(), request, upload, caller));
+                nursery.add(handle(listener.clone(), request, upload, caller));
             }
         })
     })
@@ -111,9 +116,14 @@ fn upload(request: Request<h2::RecvStream>, first: Option<Bytes>) -> (Request<()
     (request, upload)
 }
 
-async fn handle(door: Arc<Door>, request: Request<()>, upload: Upload, caller: Caller) {
-    let mut exchange = StreamExchange::new(&door, request, upload, caller);
-    call::handle(&door, &mut exchange).await;
+async fn handle(
+    listener: Arc<ListenerContext>,
+    request: Request<()>,
+    upload: Upload,
+    caller: Caller,
+) {
+    let mut exchange = StreamExchange::new(&listener, request, upload, caller);
+    call::handle(&listener, &mut exchange).await;
 }
 
 fn server(settings: &Settings) -> h2::server::Builder {

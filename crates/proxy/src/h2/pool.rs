@@ -22,7 +22,7 @@ use super::outlet::Outlet;
 use super::socket::Socket;
 use super::{CONNECTION_WINDOW, RESET_STREAMS, SEND_BUFFER, STREAM_WINDOW, header_list};
 use crate::connect::connect;
-use crate::door::Door;
+use crate::listener_context::ListenerContext;
 use crate::settings::Settings;
 
 /// How many streams a service takes as long as it has not said so. None is
@@ -115,14 +115,18 @@ impl Drop for Lease {
 impl Pool {
     /// A stream on a connection to the service, but not on the one called
     /// `not`.
-    pub(super) async fn lease(&self, door: &Arc<Door>, not: Option<u64>) -> Result<Lease, Organic> {
+    pub(super) async fn lease(
+        &self,
+        listener: &Arc<ListenerContext>,
+        not: Option<u64>,
+    ) -> Result<Lease, Organic> {
         loop {
             let mut coming = {
                 let mut state = self.lines.lock();
                 if let Some(lease) = state.lease(not) {
                     return Ok(lease);
                 }
-                state.coming(&self.lines, door)
+                state.coming(&self.lines, listener)
             };
             // The sender is dropped only with the runtime.
             let come = coming.wait_for(Option::is_some).await;
@@ -183,11 +187,15 @@ impl State {
         }
     }
 
-    fn coming(&mut self, lines: &Arc<Lines>, door: &Arc<Door>) -> watch::Receiver<Coming> {
+    fn coming(
+        &mut self,
+        lines: &Arc<Lines>,
+        listener: &Arc<ListenerContext>,
+    ) -> watch::Receiver<Coming> {
         let start = || {
             let (come, coming) = watch::channel(None);
             // A task of its own: whoever asked first may go away first.
-            tokio::spawn(open(lines.clone(), door.clone(), come));
+            tokio::spawn(open(lines.clone(), listener.clone(), come));
             coming
         };
         self.coming.get_or_insert_with(start).clone()
@@ -220,10 +228,10 @@ impl Line {
 }
 
 /// Makes a connection and moves its frames until it ends.
-async fn open(lines: Arc<Lines>, door: Arc<Door>, come: watch::Sender<Coming>) {
+async fn open(lines: Arc<Lines>, listener: Arc<ListenerContext>, come: watch::Sender<Coming>) {
     let load = Arc::new(Load::default());
-    let made = handshake(&door, load.outlet.clone()).await;
-    drop(door);
+    let made = handshake(&listener, load.outlet.clone()).await;
+    drop(listener);
     let (requests, mut frames) = match made {
         Ok(made) => made,
         Err(organic) => {
@@ -243,16 +251,16 @@ type Frames = Pin<Box<h2::client::Connection<Socket, Bytes>>>;
 
 /// Connects, and waits for the service to say how many streams it takes.
 async fn handshake(
-    door: &Door,
+    listener: &ListenerContext,
     outlet: Arc<Outlet>,
 ) -> Result<(SendRequest<Bytes>, Frames), Organic> {
-    let stream = connect(door).await?;
+    let stream = connect(listener).await?;
     let socket = Socket::new(stream, BytesMut::new(), outlet);
-    let made = client(&door.settings).handshake(socket).await;
+    let made = client(&listener.settings).handshake(socket).await;
     let (requests, frames) = made.map_err(|_| Organic::Reset)?;
     let mut frames = Box::pin(frames);
     let said = settings(&requests, &mut frames);
-    match tokio::time::timeout(door.settings.connect_timeout, said).await {
+    match tokio::time::timeout(listener.settings.connect_timeout, said).await {
         Ok(said) => said.map(|()| (requests, frames)),
         Err(_) => Err(Organic::NotHttp),
     }

@@ -15,7 +15,7 @@ use tokio::net::TcpStream;
 
 use super::serve_with;
 use crate::connect::connect;
-use crate::door::Door;
+use crate::listener_context::ListenerContext;
 
 /// A request of HTTP/1.1 that asked to go on in HTTP/2.
 pub(crate) struct Upgraded {
@@ -51,7 +51,7 @@ const PROBE_TIME: Duration = Duration::from_millis(500);
 /// Goes on in HTTP/2 with a caller that has been sent `101`; `read` is what
 /// was read from it after its request.
 pub(crate) async fn upgrade(
-    door: Arc<Door>,
+    listener: Arc<ListenerContext>,
     mut caller: TcpStream,
     mut read: BytesMut,
     request: Upgraded,
@@ -62,7 +62,7 @@ pub(crate) async fn upgrade(
     let rest = read.split_off(opening);
     read.unsplit(stream_one(&request));
     read.unsplit(rest);
-    serve_with(door, caller, read, Some(request.body)).await;
+    serve_with(listener, caller, read, Some(request.body)).await;
 }
 
 /// Reads the preface and the first frame, which holds the caller's settings;
@@ -175,15 +175,18 @@ pub(super) fn announce(request: &mut Request<()>, body: &Bytes) {
 
 /// Whether the service speaks HTTP/2 with prior knowledge. Found out once; a
 /// service that cannot be reached is asked again next time.
-pub(crate) async fn upstream_speaks_it(door: &Door) -> bool {
-    if let Some(known) = door.h2.speaks_it.get() {
+pub(crate) async fn upstream_speaks_it(listener: &ListenerContext) -> bool {
+    if let Some(known) = listener.h2.speaks_it.get() {
         return *known;
     }
-    let Ok(service) = connect(door).await else {
+    let Ok(service) = connect(listener).await else {
         return false;
     };
     let speaks_it = tokio::time::timeout(PROBE_TIME, probe(service)).await;
-    *door.h2.speaks_it.get_or_init(|| speaks_it.unwrap_or(false))
+    *listener
+        .h2
+        .speaks_it
+        .get_or_init(|| speaks_it.unwrap_or(false))
 }
 
 /// Says hello in HTTP/2; only who speaks it answers with settings.

@@ -2,11 +2,11 @@
 
 use murphy_model::Reply;
 
+use crate::call_guard::CallGuard;
 use crate::exchange::{Abort, Exchange};
-use crate::watch::Watch;
 
-pub(super) async fn play<E: Exchange>(exchange: &mut E, watch: &mut Watch<'_>) {
-    watch.landed();
-    watch.replied(Reply::Closed).await;
+pub(super) async fn play<E: Exchange>(exchange: &mut E, guard: &mut CallGuard<'_>) {
+    guard.landed();
+    guard.replied(Reply::Closed).await;
     exchange.abort(Abort::Close).await;
 }

@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
+use crate::call_guard::CallGuard;
 use crate::exchange::{Exchange, Failure};
-use crate::watch::Watch;
 
 pub(super) async fn play<E: Exchange>(
     exchange: &mut E,
-    watch: &mut Watch<'_>,
+    guard: &mut CallGuard<'_>,
     time: Duration,
 ) -> Result<(), Failure> {
-    watch.landed();
+    guard.landed();
     tokio::select! {
         () = exchange.gone() => return Err(Failure::Gone),
         () = tokio::time::sleep(time) => {}
     }
-    exchange.relay(Some(watch)).await;
+    exchange.relay(Some(guard)).await;
     Ok(())
 }

@@ -1,15 +1,15 @@
 //! The callee gets the request twice; the caller sees the first answer.
 
+use crate::call_guard::CallGuard;
 use crate::exchange::{Exchange, Failure};
-use crate::watch::Watch;
 
 pub(super) async fn play<E: Exchange>(
     exchange: &mut E,
-    watch: &mut Watch<'_>,
+    guard: &mut CallGuard<'_>,
 ) -> Result<(), Failure> {
     if exchange.forward_again().await {
-        watch.landed();
+        guard.landed();
     }
-    exchange.relay(Some(watch)).await;
+    exchange.relay(Some(guard)).await;
     Ok(())
 }

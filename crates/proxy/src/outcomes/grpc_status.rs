@@ -5,22 +5,22 @@ use http::{HeaderName, HeaderValue, header};
 use murphy_model::{GrpcCode, Mode, Reply};
 
 use super::status::marker;
-use crate::door::Door;
+use crate::call_guard::CallGuard;
 use crate::exchange::{Canned, Exchange};
 use crate::grpc;
-use crate::watch::Watch;
+use crate::listener_context::ListenerContext;
 
 pub(super) async fn play<E: Exchange>(
-    door: &Door,
+    listener: &ListenerContext,
     exchange: &mut E,
-    watch: &mut Watch<'_>,
+    guard: &mut CallGuard<'_>,
     code: GrpcCode,
     mode: Mode,
 ) {
     let mut answer = trailers_only(code, "Injected fault");
-    answer.headers.extend(marker(door, mode));
-    watch.landed();
-    watch.replied(Reply::Grpc(code)).await;
+    answer.headers.extend(marker(listener, mode));
+    guard.landed();
+    guard.replied(Reply::Grpc(code)).await;
     let _ = exchange.respond(answer).await;
 }
 

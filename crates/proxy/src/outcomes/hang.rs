@@ -1,10 +1,10 @@
 //! No answer, until the caller gives up: its patience is measured, not guessed.
 
+use crate::call_guard::CallGuard;
 use crate::exchange::Exchange;
-use crate::watch::Watch;
 
-pub(super) async fn play<E: Exchange>(exchange: &mut E, watch: &mut Watch<'_>) {
-    watch.landed();
+pub(super) async fn play<E: Exchange>(exchange: &mut E, guard: &mut CallGuard<'_>) {
+    guard.landed();
     exchange.gone().await;
-    watch.gave_up().await;
+    guard.gave_up().await;
 }

@@ -8,9 +8,9 @@
 use bytes::{Bytes, BytesMut};
 
 use super::end;
+use crate::call_guard::CallGuard;
 use crate::exchange::{Exchange, Failure, Head, Piece};
 use crate::grpc::PREFIX;
-use crate::watch::Watch;
 
 /// What plain bodies are filled with: no JSON, no XML, no number.
 const FILLER: &[u8] = b"Injected fault ";
@@ -20,7 +20,7 @@ const NO_FIELD: u8 = 0xff;
 
 pub(super) async fn play<E: Exchange>(
     exchange: &mut E,
-    watch: &mut Watch<'_>,
+    guard: &mut CallGuard<'_>,
     head: &Head,
     grpc: bool,
 ) -> Result<(), Failure> {
@@ -28,11 +28,11 @@ pub(super) async fn play<E: Exchange>(
     exchange.start_answer().await?;
     loop {
         match exchange.next_piece().await? {
-            Piece::End(trailers) => return end(exchange, watch, head, trailers).await,
+            Piece::End(trailers) => return end(exchange, guard, head, trailers).await,
             Piece::Data(data) => {
                 let spoiled = spoiler.spoil(data);
                 if spoiler.spoiled {
-                    watch.landed();
+                    guard.landed();
                 }
                 exchange.send(spoiled).await?;
             }

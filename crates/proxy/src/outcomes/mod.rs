@@ -22,9 +22,9 @@ use http::HeaderMap;
 use murphy_model::{Mode, Outcome, Phase, Protocol};
 
 use crate::call;
-use crate::door::Door;
+use crate::call_guard::CallGuard;
 use crate::exchange::{Abort, Exchange, Failure, Head, Piece};
-use crate::watch::Watch;
+use crate::listener_context::ListenerContext;
 
 pub(crate) use organic::organic;
 
@@ -35,9 +35,9 @@ const DRAIN_TIME: Duration = Duration::from_secs(5);
 
 /// Makes a call fail.
 pub(crate) async fn play<E: Exchange>(
-    door: &Door,
+    listener: &ListenerContext,
     exchange: &mut E,
-    watch: &mut Watch<'_>,
+    guard: &mut CallGuard<'_>,
     mode: Mode,
     grpc: bool,
 ) {
@@ -45,51 +45,56 @@ pub(crate) async fn play<E: Exchange>(
     if !mode.fits(protocol) {
         // Planned for a call that cannot fail this way: reported as a fault
         // that took no effect.
-        return call::deliver(exchange, watch, grpc).await;
+        return call::deliver(exchange, guard, grpc).await;
     }
     if mode.phase() == Phase::Before {
-        return replace(door, exchange, watch, mode).await;
+        return replace(listener, exchange, guard, mode).await;
     }
-    let Some(head) = call::forward(exchange, watch, grpc).await else {
+    let Some(head) = call::forward(exchange, guard, grpc).await else {
         return;
     };
-    if let Err(failure) = spoil(door, exchange, watch, mode, &head, grpc).await {
-        watch.broke(failure).await;
+    if let Err(failure) = spoil(listener, exchange, guard, mode, &head, grpc).await {
+        guard.broke(failure).await;
         exchange.abort(Abort::Reset).await;
     }
 }
 
 /// What becomes of a call that the callee has answered.
 async fn spoil<E: Exchange>(
-    door: &Door,
+    listener: &ListenerContext,
     exchange: &mut E,
-    watch: &mut Watch<'_>,
+    guard: &mut CallGuard<'_>,
     mode: Mode,
     head: &Head,
     grpc: bool,
 ) -> Result<(), Failure> {
     match mode.outcome() {
-        Outcome::Delay(time) => delay::play(exchange, watch, time).await,
-        Outcome::Truncate(bytes) => truncate::play(exchange, watch, head, bytes).await,
-        Outcome::Slow(rate) => slow::play(exchange, watch, head, rate).await,
-        Outcome::Malformed => malformed::play(exchange, watch, head, grpc).await,
-        Outcome::Duplicate => duplicate::play(exchange, watch).await,
+        Outcome::Delay(time) => delay::play(exchange, guard, time).await,
+        Outcome::Truncate(bytes) => truncate::play(exchange, guard, head, bytes).await,
+        Outcome::Slow(rate) => slow::play(exchange, guard, head, rate).await,
+        Outcome::Malformed => malformed::play(exchange, guard, head, grpc).await,
+        Outcome::Duplicate => duplicate::play(exchange, guard).await,
         _ => {
             drain(exchange).await?;
-            replace(door, exchange, watch, mode).await;
+            replace(listener, exchange, guard, mode).await;
             Ok(())
         }
     }
 }
 
 /// What a caller gets instead of any answer of the callee's.
-async fn replace<E: Exchange>(door: &Door, exchange: &mut E, watch: &mut Watch<'_>, mode: Mode) {
+async fn replace<E: Exchange>(
+    listener: &ListenerContext,
+    exchange: &mut E,
+    guard: &mut CallGuard<'_>,
+    mode: Mode,
+) {
     match mode.outcome() {
-        Outcome::Status(status) => status::play(door, exchange, watch, status, mode).await,
-        Outcome::Grpc(code) => grpc_status::play(door, exchange, watch, code, mode).await,
-        Outcome::Close => close::play(exchange, watch).await,
-        Outcome::Hang => hang::play(exchange, watch).await,
-        _ => reset::play(exchange, watch).await,
+        Outcome::Status(status) => status::play(listener, exchange, guard, status, mode).await,
+        Outcome::Grpc(code) => grpc_status::play(listener, exchange, guard, code, mode).await,
+        Outcome::Close => close::play(exchange, guard).await,
+        Outcome::Hang => hang::play(exchange, guard).await,
+        _ => reset::play(exchange, guard).await,
     }
 }
 
@@ -115,7 +120,7 @@ async fn drain<E: Exchange>(exchange: &mut E) -> Result<(), Failure> {
 /// Ends an answer as the callee ended it, and reports it as the callee's.
 async fn end<E: Exchange>(
     exchange: &mut E,
-    watch: &mut Watch<'_>,
+    guard: &mut CallGuard<'_>,
     head: &Head,
     trailers: Option<HeaderMap>,
 ) -> Result<(), Failure> {
@@ -124,7 +129,7 @@ async fn end<E: Exchange>(
         Some(status) => Some(status.as_bytes()),
         None => head.grpc_status.as_deref(),
     };
-    watch.answered(head.status, grpc_status).await;
+    guard.answered(head.status, grpc_status).await;
     exchange.finish(trailers).await?;
     Ok(())
 }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::end;
+use crate::call_guard::CallGuard;
 use crate::exchange::{Exchange, Failure, Head, Piece};
-use crate::watch::Watch;
 
 /// How often some of the body is sent: smoothly enough for a caller that waits
 /// for the next byte, rarely enough not to burn the processor.
@@ -12,16 +12,16 @@ const TICK: Duration = Duration::from_millis(50);
 
 pub(super) async fn play<E: Exchange>(
     exchange: &mut E,
-    watch: &mut Watch<'_>,
+    guard: &mut CallGuard<'_>,
     head: &Head,
     rate: u64,
 ) -> Result<(), Failure> {
     exchange.start_answer().await?;
     loop {
         match exchange.next_piece().await? {
-            Piece::End(trailers) => return end(exchange, watch, head, trailers).await,
+            Piece::End(trailers) => return end(exchange, guard, head, trailers).await,
             Piece::Data(mut data) => {
-                watch.landed();
+                guard.landed();
                 while !data.is_empty() {
                     let (share, time) = share(rate, data.len());
                     wait(exchange, time).await?;

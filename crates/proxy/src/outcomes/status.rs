@@ -4,10 +4,10 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue, header};
 use murphy_model::{Mode, Reply};
 
-use crate::door::Door;
+use crate::call_guard::CallGuard;
 use crate::exchange::{Canned, Exchange};
+use crate::listener_context::ListenerContext;
 use crate::settings::MARKER;
-use crate::watch::Watch;
 
 /// What an injected answer says: plain text, never JSON, since a caller that
 /// takes any body for its data would otherwise be told that all is well.
@@ -17,24 +17,24 @@ const BODY: &str = "Injected fault";
 const RETRY_AFTER: &str = "1";
 
 pub(super) async fn play<E: Exchange>(
-    door: &Door,
+    listener: &ListenerContext,
     exchange: &mut E,
-    watch: &mut Watch<'_>,
+    guard: &mut CallGuard<'_>,
     status: u16,
     mode: Mode,
 ) {
-    watch.landed();
-    watch.replied(Reply::Status(status)).await;
-    let _ = exchange.respond(answer(door, status, mode)).await;
+    guard.landed();
+    guard.replied(Reply::Status(status)).await;
+    let _ = exchange.respond(answer(listener, status, mode)).await;
 }
 
-fn answer(door: &Door, status: u16, mode: Mode) -> Canned {
-    let own = door.settings.answers.get(&status);
+fn answer(listener: &ListenerContext, status: u16, mode: Mode) -> Canned {
+    let own = listener.settings.answers.get(&status);
     let (mut headers, body) = match own {
         Some(own) => (own.headers.clone(), Bytes::from(own.body.clone())),
         None => (usual_headers(status), Bytes::from_static(BODY.as_bytes())),
     };
-    headers.extend(marker(door, mode));
+    headers.extend(marker(listener, mode));
     Canned {
         status,
         headers,
@@ -52,9 +52,10 @@ fn usual_headers(status: u16) -> Vec<(HeaderName, HeaderValue)> {
 }
 
 /// The header that tells an injected answer from a real one.
-pub(super) fn marker(door: &Door, mode: Mode) -> Option<(HeaderName, HeaderValue)> {
+pub(super) fn marker(listener: &ListenerContext, mode: Mode) -> Option<(HeaderName, HeaderValue)> {
     let value = HeaderValue::try_from(mode.to_string()).ok()?;
-    door.settings
+    listener
+        .settings
         .marker
         .then(|| (HeaderName::from_static(MARKER), value))
 }

@@ -7,12 +7,12 @@
 use murphy_model::Reply;
 
 use super::end;
+use crate::call_guard::CallGuard;
 use crate::exchange::{Abort, Exchange, Failure, Head, Piece};
-use crate::watch::Watch;
 
 pub(super) async fn play<E: Exchange>(
     exchange: &mut E,
-    watch: &mut Watch<'_>,
+    guard: &mut CallGuard<'_>,
     head: &Head,
     bytes: u64,
 ) -> Result<(), Failure> {
@@ -22,9 +22,9 @@ pub(super) async fn play<E: Exchange>(
     let mut piece = exchange.next_piece().await?;
     exchange.start_answer().await?;
     if let Piece::End(trailers) = piece {
-        return end(exchange, watch, head, trailers).await;
+        return end(exchange, guard, head, trailers).await;
     }
-    watch.landed();
+    guard.landed();
     let mut left = most;
     while let Piece::Data(mut data) = piece {
         data.truncate(left.min(data.len() as u64) as usize);
@@ -35,7 +35,7 @@ pub(super) async fn play<E: Exchange>(
         }
         piece = exchange.next_piece().await?;
     }
-    watch.replied(Reply::Broken).await;
+    guard.replied(Reply::Broken).await;
     exchange.abort(Abort::Close).await;
     Ok(())
 }

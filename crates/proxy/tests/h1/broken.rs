@@ -141,7 +141,7 @@ fn a_caller_that_does_not_read_the_body() {
         let mut callee = wire.callee();
         callee.read_head();
         let answering = std::thread::spawn(move || {
-            let head = format!("HTTP/1.1 404 Not Found\r\nContent-Length: {size}\r\n\r\n");
+            let head = format!("HTTP/1.1 404 Not Context\r\nContent-Length: {size}\r\n\r\n");
             callee.send(head);
             // Nobody reads on, so that this may fail.
             let _ = callee.0.write_all(&vec![b'x'; size]);

@@ -103,7 +103,7 @@ fn a_connection_closed_while_it_was_idle_is_not_used() {
     caller.expect(OK);
     drop(callee);
     std::thread::sleep(SOON);
-    // Found out before anything of the next request is written.
+    // Context out before anything of the next request is written.
     let post = "POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n";
     caller.send(post);
     answer(&mut wire.callee(), post);

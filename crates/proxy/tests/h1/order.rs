@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use murphy_proxy::Settings;
 use murphy_registry::{
-    Arrival, CallKey, Claim, Clue, Control, Decision, Ending, Origin, Registry, Soon, Unknown,
+    Answer, Arrival, CallKey, ContextHint, Control, Decision, Ending, Origin, Owner, Registry,
+    Unknown,
 };
 
 use crate::wire::Wire;
@@ -26,20 +27,20 @@ impl Control for Slow {
         self.registry.idle()
     }
 
-    fn recognise(&self, clues: &[Clue], origin: &Origin) -> Option<Claim> {
-        self.registry.recognise(clues, origin)
+    fn recognise(&self, hints: &[ContextHint], origin: &Origin) -> Option<Owner> {
+        self.registry.recognise(hints, origin)
     }
 
-    fn arrive(&self, arrival: Arrival) -> Soon<Result<Decision, Unknown>> {
+    fn arrive(&self, arrival: Arrival) -> Answer<Result<Decision, Unknown>> {
         self.registry.arrive(arrival)
     }
 
-    fn finish(&self, key: CallKey, ending: Ending) -> Soon<()> {
+    fn finish(&self, key: CallKey, ending: Ending) -> Answer<()> {
         if !self.slow.load(Ordering::Relaxed) {
             return self.registry.finish(key, ending);
         }
         let registry = self.registry.clone();
-        Soon::Later(Box::pin(async move {
+        Answer::Pending(Box::pin(async move {
             tokio::time::sleep(REPORT).await;
             registry.finish(key, ending).get().await;
         }))

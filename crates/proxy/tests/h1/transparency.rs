@@ -40,7 +40,7 @@ fn odd_answers_pass_byte_by_byte() {
     let answers = [
         "HTTP/1.1 200\r\ncontent-length: 0\r\n\r\n",
         "HTTP/1.1 299 Caf\u{e9} \r\nContent-Length:1\r\nsEt-cookie: a\r\nX: y\r\nSet-Cookie: b\r\n\r\n1",
-        "HTTP/1.1  404  Not  Found\r\nContent-Length : 2\r\n\r\nno",
+        "HTTP/1.1  404  Not  Context\r\nContent-Length : 2\r\n\r\nno",
         "HTTP/1.1 200 OK\nContent-Length: 2\n\nok",
         "HTTP/1.1 200 OK\r\nFolded: a\r\n b\r\nContent-Length: 2\r\n\r\nok",
         "HTTP/1.1 204 No Content\r\nX: 1\r\n\r\n",

@@ -139,7 +139,7 @@ async fn a_thousand_streams_at_once() {
         upload.send_data(number.to_string().into(), true).unwrap();
     }
     for (number, answer, _) in open {
-        let answer = crate::support::Answer::read(answer).await.unwrap();
+        let answer = crate::support::Received::read(answer).await.unwrap();
         assert_eq!(answer.body, number.to_string());
     }
 }
@@ -266,7 +266,7 @@ async fn frames_that_make_no_sense_end_their_connection_only() {
     stream.write_all(&PREFACE[..10]).await.unwrap();
     drop(stream);
     upload.send_data("fine".into(), true).unwrap();
-    let answer = crate::support::Answer::read(kept).await.unwrap();
+    let answer = crate::support::Received::read(kept).await.unwrap();
     assert_eq!(answer.body, "fine");
 }
 

@@ -13,8 +13,8 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc};
 
 use crate::support::{
-    Answer, Script, Served, callee, caller, campaign, front, one_thread, pass_through, piece, read,
-    request, serve_connection, soon,
+    Received, Script, Served, callee, caller, campaign, front, one_thread, pass_through, piece,
+    read, request, serve_connection, soon,
 };
 
 /// A callee that answers nothing.
@@ -125,7 +125,7 @@ async fn a_caller_that_leaves_a_stream_of_messages() {
         let script = Arc::new(Script::far(Duration::ZERO));
         let front = front(callee, script.clone(), one_thread());
         let mut caller = caller(front.address).await;
-        let mut head = request("POST", "/shop.Back/Watch");
+        let mut head = request("POST", "/shop.Back/CallGuard");
         let grpc = "application/grpc".parse().unwrap();
         head.headers_mut().insert("content-type", grpc);
         let (answer, mut upload) = caller.send(head, false).await;
@@ -293,7 +293,7 @@ async fn an_answer_of_the_proxy_to_a_request_that_goes_on() {
     // Longer than the proxy reads to name the call.
     let body = Bytes::from(vec![0; 1024 * 1024]);
     let sending = crate::support::send_all(&mut upload, body);
-    let (answer, _) = tokio::join!(Answer::read(answer), soon(sending));
+    let (answer, _) = tokio::join!(Received::read(answer), soon(sending));
     let answer = answer.unwrap();
     assert_eq!(answer.status(), 503);
     assert_eq!(answer.body, "Injected fault");
@@ -326,5 +326,5 @@ async fn one_stream_s_end_is_not_another_s() {
         drop(waiting);
     }
     upload.send_data("still here".into(), true).unwrap();
-    assert_eq!(Answer::read(kept).await.unwrap().body, "still here");
+    assert_eq!(Received::read(kept).await.unwrap().body, "still here");
 }

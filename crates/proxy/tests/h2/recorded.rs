@@ -12,7 +12,8 @@ use murphy_proxy::Settings;
 use murphy_registry::Arrival;
 
 use crate::support::{
-    Answer, Script, Served, callee, caller, campaign, front, one_thread, piece, read, request, soon,
+    Received, Script, Served, callee, caller, campaign, front, one_thread, piece, read, request,
+    soon,
 };
 
 /// How long the control plane takes to hear of an ending.
@@ -108,7 +109,7 @@ async fn the_grpc_status_is_read_from_trailers_or_the_head() {
         let campaign = campaign(callee);
         let mut caller = caller(campaign.front.address).await;
         let (answer, _) = caller.send(grpc(path), true).await;
-        Answer::read(answer).await.unwrap();
+        Received::read(answer).await.unwrap();
         let recorded = campaign.recorded().await;
         assert_eq!(recorded.trace.final_reply(), Some(reply), "{path}");
     }
@@ -213,7 +214,7 @@ async fn arrival(callee: SocketAddr, body: &Body) -> Arrival {
     if !body.ends {
         upload.send_data("!".into(), true).unwrap();
     }
-    let answer = Answer::read(answer).await.unwrap();
+    let answer = Received::read(answer).await.unwrap();
     let rest = if body.ends { "" } else { "!" };
     assert_eq!(
         answer.body,
@@ -275,7 +276,7 @@ async fn a_caller_that_waits_for_permission_to_send_gets_it() {
     let interim = soon(std::future::poll_fn(|cx| answer.poll_informational(cx))).await;
     assert_eq!(interim.unwrap().unwrap().status(), 100);
     upload.send_data("then".into(), true).unwrap();
-    let answer = Answer::read(answer).await.unwrap();
+    let answer = Received::read(answer).await.unwrap();
     assert_eq!(answer.body, "then");
 }
 
@@ -299,7 +300,7 @@ async fn a_message_whose_end_comes_alone_can_be_delivered_twice() {
     upload.send_data(message("once"), false).unwrap();
     tokio::time::sleep(Duration::from_millis(50)).await;
     upload.send_data(Bytes::new(), true).unwrap();
-    Answer::read(answer).await.unwrap();
+    Received::read(answer).await.unwrap();
     for _ in 0..2 {
         assert_eq!(soon(told.recv()).await.unwrap(), message("once"));
     }

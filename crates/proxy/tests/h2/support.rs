@@ -12,8 +12,8 @@ use http::{HeaderMap, Request, Response};
 use murphy_model::{CallId, Faultload, Identity, Mode};
 use murphy_proxy::{Listener, Proxy, Settings};
 use murphy_registry::{
-    Arrival, CallKey, Claim, Clue, Control, Decision, Ending, ExecutionId, Origin, Parent, Plan,
-    Recorded, Registry, Soon, TraceKey, Unknown, WorkerId,
+    Answer, Arrival, CallKey, ContextHint, Control, Decision, Ending, ExecutionId, Origin, Owner,
+    Parent, Plan, Recorded, Registry, TraceKey, Unknown, WorkerId,
 };
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
@@ -210,20 +210,20 @@ impl Control for Script {
         false
     }
 
-    fn recognise(&self, _: &[Clue], _: &Origin) -> Option<Claim> {
-        Some(Claim {
+    fn recognise(&self, _: &[ContextHint], _: &Origin) -> Option<Owner> {
+        Some(Owner {
             execution: ExecutionId(1),
             parent: Parent::Entry,
         })
     }
 
-    fn arrive(&self, arrival: Arrival) -> Soon<Result<Decision, Unknown>> {
+    fn arrive(&self, arrival: Arrival) -> Answer<Result<Decision, Unknown>> {
         self.arrivals.lock().unwrap().push(arrival);
         let key = CallKey {
             execution: ExecutionId(1),
             call: Some(CallId(0)),
         };
-        Soon::Now(Ok(Decision {
+        Answer::Ready(Ok(Decision {
             key,
             trace: TraceKey(1),
             fault: self.fault,
@@ -231,9 +231,9 @@ impl Control for Script {
         }))
     }
 
-    fn finish(&self, _: CallKey, ending: Ending) -> Soon<()> {
+    fn finish(&self, _: CallKey, ending: Ending) -> Answer<()> {
         let (far, endings) = (self.far, self.endings.clone());
-        Soon::Later(Box::pin(async move {
+        Answer::Pending(Box::pin(async move {
             tokio::time::sleep(far).await;
             endings.lock().unwrap().push(ending);
         }))
@@ -277,16 +277,16 @@ impl Caller {
     }
 
     /// Sends a request without a body and reads the answer.
-    pub(crate) async fn get(&mut self, path: &str) -> Result<Answer, h2::Error> {
+    pub(crate) async fn get(&mut self, path: &str) -> Result<Received, h2::Error> {
         let (answer, _) = self.send(request("GET", path), true).await;
-        Answer::read(answer).await
+        Received::read(answer).await
     }
 
     /// Sends a request with a body and reads the answer.
-    pub(crate) async fn post(&mut self, path: &str, body: Bytes) -> Result<Answer, h2::Error> {
+    pub(crate) async fn post(&mut self, path: &str, body: Bytes) -> Result<Received, h2::Error> {
         let (answer, mut upload) = self.send(request("POST", path), false).await;
         upload.send_data(body, true).unwrap();
-        Answer::read(answer).await
+        Received::read(answer).await
     }
 }
 
@@ -300,16 +300,16 @@ pub(crate) fn request(method: &str, path: &str) -> Request<()> {
 
 /// An answer, read to its end.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct Received {
     pub(crate) head: http::response::Parts,
     pub(crate) body: Bytes,
     pub(crate) trailers: Option<HeaderMap>,
 }
 
-impl Answer {
-    pub(crate) async fn read(answer: ResponseFuture) -> Result<Answer, h2::Error> {
+impl Received {
+    pub(crate) async fn read(answer: ResponseFuture) -> Result<Received, h2::Error> {
         let (head, mut body) = soon(answer).await?.into_parts();
-        Ok(Answer {
+        Ok(Received {
             head,
             body: read(&mut body).await?,
             trailers: soon(body.trailers()).await?,

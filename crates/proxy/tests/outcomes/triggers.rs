@@ -1,4 +1,4 @@
-//! Which attempts are struck, and which paths are spared.
+//! Which attempts are struck, and which paths are ignored.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ async fn the_nth_the_first_n_or_every_attempt() {
 }
 
 #[tokio::test]
-async fn health_checks_are_spared_unless_asked_for() {
+async fn health_checks_are_ignored_unless_asked_for() {
     let patience = Duration::from_secs(5);
     for protocol in HTTP {
         let world = World::failing("503").await;
@@ -44,7 +44,7 @@ async fn health_checks_are_spared_unless_asked_for() {
         assert_eq!(calls, 1, "only the entry is recorded");
 
         let asked = Settings {
-            spared: vec![],
+            ignored: vec![],
             ..Settings::default()
         };
         let world = World::with("** > back * #1 = 503", asked).await;

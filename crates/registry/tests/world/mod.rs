@@ -10,8 +10,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use murphy_model::{CallId, Identity, Interface, Reply};
 use murphy_registry::{
-    Arrival, CallKey, Claim, Clue, Control, Decision, Ending, ExecutionId, Origin, Parent, Plan,
-    Recorded, Registry, Settings, Soon, SpanId, Spans, Unknown, WorkerId,
+    Answer, Arrival, CallKey, ContextHint, Control, Decision, Ending, ExecutionId, Origin, Owner,
+    Parent, Plan, Recorded, Registry, Settings, SpanId, Spans, Unknown, WorkerId,
 };
 
 /// What an execution under these faults is to be.
@@ -78,15 +78,15 @@ pub(crate) fn spans(own: u64, parent: u64) -> Spans {
     }
 }
 
-pub(crate) fn now<T>(soon: Soon<T>) -> T {
+pub(crate) fn now<T>(soon: Answer<T>) -> T {
     match soon {
-        Soon::Now(value) => value,
-        Soon::Later(_) => panic!("a registry in process answers at once"),
+        Answer::Ready(value) => value,
+        Answer::Pending(_) => panic!("a registry in process answers at once"),
     }
 }
 
 /// One request on its way to a service, `cart` or `cart /path`.
-pub(crate) fn arrival(claim: Claim, to: &str, clues: Vec<Clue>) -> Arrival {
+pub(crate) fn arrival(claim: Owner, to: &str, hints: Vec<ContextHint>) -> Arrival {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let (service, path) = to.split_once(' ').unwrap_or((to, "/"));
     Arrival {
@@ -99,7 +99,7 @@ pub(crate) fn arrival(claim: Claim, to: &str, clues: Vec<Clue>) -> Arrival {
         body_cut: false,
         idempotency_key: None,
         site: None,
-        clues,
+        hints,
     }
 }
 
@@ -135,19 +135,19 @@ impl<'r> Run<'r> {
         spans: Spans,
         to: &str,
     ) -> Decision {
-        let clue = Clue::Trace(known.trace, spans);
-        let claim = self.registry.recognise(&[clue], origin);
+        let hint = ContextHint::Trace(known.trace, spans);
+        let claim = self.registry.recognise(&[hint], origin);
         let claim = claim.expect("the trace id is known");
         assert_eq!(claim.execution, self.id);
-        self.arrive(claim.parent, to, vec![clue])
+        self.arrive(claim.parent, to, vec![hint])
     }
 
-    pub(crate) fn arrive(&self, parent: Parent, to: &str, clues: Vec<Clue>) -> Decision {
-        let claim = Claim {
+    pub(crate) fn arrive(&self, parent: Parent, to: &str, hints: Vec<ContextHint>) -> Decision {
+        let claim = Owner {
             execution: self.id,
             parent,
         };
-        self.try_arrive(arrival(claim, to, clues)).expect("live")
+        self.try_arrive(arrival(claim, to, hints)).expect("live")
     }
 
     pub(crate) fn try_arrive(&self, arrival: Arrival) -> Result<Decision, Unknown> {

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use murphy_proxy::carriers::Carriers;
 use murphy_proxy::{Sighting, Witness};
-use murphy_registry::{Clue, Parent, TraceKey};
+use murphy_registry::{ContextHint, Parent, TraceKey};
 
 /// One carrier, alone.
 struct Column {
@@ -157,22 +157,24 @@ impl Seen {
         if self.is_closed {
             return;
         }
-        let clues = columns.iter().map(|column| match &column.carrier {
+        let hints = columns.iter().map(|column| match &column.carrier {
             Some(carrier) => carrier.read(sighting.headers),
             None => Vec::new(),
         });
-        let clues: Vec<Vec<Clue>> = clues.collect();
+        let hints: Vec<Vec<ContextHint>> = hints.collect();
         if sighting.claim.parent == Parent::Entry {
             self.brought
-                .extend(clues.iter().flatten().filter_map(trace));
+                .extend(hints.iter().flatten().filter_map(trace));
             return;
         }
         let ours = sighting.claim.execution;
-        let is_ours = |clue: &Clue| match clue {
-            Clue::Stamp(key) => key.execution == ours,
-            Clue::Trace(TraceKey(id), _) => *id == ours.trace().0 || self.brought.contains(id),
+        let is_ours = |clue: &ContextHint| match clue {
+            ContextHint::Stamp(key) => key.execution == ours,
+            ContextHint::Trace(TraceKey(id), _) => {
+                *id == ours.trace().0 || self.brought.contains(id)
+            }
         };
-        let came_back: Vec<bool> = clues.iter().map(|it| it.iter().any(is_ours)).collect();
+        let came_back: Vec<bool> = hints.iter().map(|it| it.iter().any(is_ours)).collect();
         let counts = self.calls.entry(sighting.service.to_owned()).or_default();
         counts.calls += 1;
         counts.came_back.resize(columns.len(), 0);
@@ -182,10 +184,10 @@ impl Seen {
     }
 }
 
-fn trace(clue: &Clue) -> Option<u128> {
+fn trace(clue: &ContextHint) -> Option<u128> {
     match clue {
-        Clue::Trace(TraceKey(id), _) => Some(*id),
-        Clue::Stamp(_) => None,
+        ContextHint::Trace(TraceKey(id), _) => Some(*id),
+        ContextHint::Stamp(_) => None,
     }
 }
 
@@ -197,7 +199,7 @@ fn lock(seen: &Mutex<Seen>) -> MutexGuard<'_, Seen> {
 mod tests {
     use super::*;
     use http::HeaderMap;
-    use murphy_registry::{Claim, ExecutionId, Spans};
+    use murphy_registry::{ExecutionId, Owner, Spans};
 
     fn show(sightings: &Sightings, entry: bool, lines: &[(&'static str, &str)]) {
         let mut headers = HeaderMap::new();
@@ -212,7 +214,7 @@ mod tests {
                 maybe_test: false,
             },
         };
-        let claim = Claim {
+        let claim = Owner {
             execution: ExecutionId(0xab),
             parent,
         };

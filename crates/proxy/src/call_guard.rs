@@ -4,7 +4,7 @@
 //! also when its connection breaks, its task is dropped or a bug loses it.
 
 use murphy_model::Reply;
-use murphy_registry::{CallKey, Control, Decision, Ending, Organic, Soon};
+use murphy_registry::{Answer, CallKey, Control, Decision, Ending, Organic};
 use tokio::time::Instant;
 
 use crate::body_copy::BodyCopy;
@@ -13,7 +13,7 @@ use crate::exchange::Failure;
 use crate::grpc;
 
 /// A call of an execution, from its arrival to its end.
-pub(crate) struct Watch<'a> {
+pub(crate) struct CallGuard<'a> {
     control: &'a dyn Control,
     key: CallKey,
     arrived: Instant,
@@ -26,11 +26,11 @@ pub(crate) struct Watch<'a> {
     body: Option<BodyCopy>,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> CallGuard<'a> {
     /// Watches over the call that this was decided for; `grpc`: its answer is
     /// one of gRPC.
     pub(crate) fn new(control: &'a dyn Control, decision: &Decision, grpc: bool) -> Self {
-        Watch {
+        CallGuard {
             control,
             key: decision.key,
             arrived: decision.arrived,
@@ -121,9 +121,9 @@ impl<'a> Watch<'a> {
     }
 
     /// Reports the end, unless that was done.
-    fn report(&mut self, reply: Reply, organic: Option<Organic>, gave_up: bool) -> Soon<()> {
+    fn report(&mut self, reply: Reply, organic: Option<Organic>, gave_up: bool) -> Answer<()> {
         if std::mem::replace(&mut self.finished, true) {
-            return Soon::Now(());
+            return Answer::Ready(());
         }
         let body = self.body.take().filter(|_| reply.is_ok());
         let ending = Ending {
@@ -138,10 +138,10 @@ impl<'a> Watch<'a> {
     }
 }
 
-impl Drop for Watch<'_> {
+impl Drop for CallGuard<'_> {
     /// A call nobody waits for any more: the caller's connection is gone.
     fn drop(&mut self) {
-        if let Soon::Later(reported) = self.report(self.seen_so_far(), None, true)
+        if let Answer::Pending(reported) = self.report(self.seen_so_far(), None, true)
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
             runtime.spawn(reported);

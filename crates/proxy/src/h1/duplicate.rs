@@ -16,7 +16,7 @@ use super::buffer::{Buffer, LARGE};
 use super::exchange::H1;
 use super::framing::Framing;
 use crate::connect::connect;
-use crate::door::Door;
+use crate::listener_context::ListenerContext;
 
 /// How much of the answer is read, so that the callee can finish its work, and
 /// for how long: some answers never end.
@@ -36,8 +36,8 @@ pub(super) async fn forward(exchange: &mut H1<'_>) -> bool {
     connection.head.render(&mut request);
     request.extend_from_slice(body);
     let method = connection.head.method().to_owned();
-    let door = exchange.door;
-    let mut sending = std::pin::pin!(send(door, &request, &method));
+    let listener = exchange.listener;
+    let mut sending = std::pin::pin!(send(listener, &request, &method));
     poll_fn(|cx| {
         let gone = exchange.poll_caller(cx).is_err();
         match sending.as_mut().poll(cx) {
@@ -49,15 +49,15 @@ pub(super) async fn forward(exchange: &mut H1<'_>) -> bool {
     .await
 }
 
-async fn send(door: &Door, request: &[u8], method: &str) -> bool {
-    let Ok(mut callee) = connect(door).await else {
+async fn send(listener: &ListenerContext, request: &[u8], method: &str) -> bool {
+    let Ok(mut callee) = connect(listener).await else {
         return false;
     };
     let mut read = Buffer::default();
     if callee.write_all(request).await.is_err() {
         return false;
     }
-    let limit = door.settings.head_limit;
+    let limit = listener.settings.head_limit;
     let Some(head) = wait_for_head(&mut callee, &mut read, limit, method).await else {
         return false;
     };
@@ -65,7 +65,7 @@ async fn send(door: &Door, request: &[u8], method: &str) -> bool {
     let draining = drain(&mut callee, &mut read, head.framing);
     let drained = tokio::time::timeout(DRAIN_TIME, draining).await;
     if drained == Ok(true) && head.persists && !head.switches {
-        door.h1.put(callee);
+        listener.h1.put(callee);
     }
     true
 }

@@ -104,14 +104,14 @@ mod tests {
     use murphy_model::Frame;
 
     use super::*;
-    use crate::control::{Claim, ExecutionId, Parent};
+    use crate::control::{ExecutionId, Owner, Parent};
 
     fn arrival(like: Option<&Arrival>, query: &str, body: &'static str) -> Arrival {
         let interface = like.map(|like| like.interface.clone());
         let destination = like.map(|like| like.destination.clone());
         Arrival {
             id: 0,
-            claim: Claim {
+            claim: Owner {
                 execution: ExecutionId(1),
                 parent: Parent::Entry,
             },
@@ -122,7 +122,7 @@ mod tests {
             body_cut: false,
             idempotency_key: None,
             site: None,
-            clues: Vec::new(),
+            hints: Vec::new(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! A door: one listener of one worker thread, with all that serving it takes.
+//! A listener: one listener of one worker thread, with all that serving it takes.
 //!
 //! Owns what the two protocol engines share: whose traffic comes in here,
 //! where it goes, and the connections kept open to the service.
@@ -9,11 +9,10 @@ use murphy_registry::{Control, Origin};
 
 use crate::interfaces::Interfaces;
 use crate::settings::Settings;
-use crate::spared::Spared;
 use crate::{h1, h2};
 
 /// One listener of one worker thread.
-pub(crate) struct Door {
+pub(crate) struct ListenerContext {
     /// The service behind it.
     pub(crate) service: Arc<str>,
     /// Where the service listens, `host:port`.
@@ -24,8 +23,6 @@ pub(crate) struct Door {
     pub(crate) control: Arc<dyn Control>,
     /// What is set.
     pub(crate) settings: Arc<Settings>,
-    /// What is passed on untouched, whoever asks for it.
-    pub(crate) spared: Spared,
     /// What it was asked for lately.
     pub(crate) interfaces: Interfaces,
     /// HTTP/1.1 connections to the service.

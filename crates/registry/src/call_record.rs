@@ -23,7 +23,7 @@ pub(crate) enum SeenBody {
 
 /// A call that was seen.
 #[derive(Debug)]
-pub(crate) struct Seen {
+pub(crate) struct CallRecord {
     /// The point of its first attempt.
     pub(crate) first: Point,
     /// Which attempt it is.
@@ -40,7 +40,7 @@ pub(crate) struct Seen {
     pub(crate) detail: Detail,
 }
 
-impl Seen {
+impl CallRecord {
     /// Its own point.
     pub(crate) fn point(&self) -> Point {
         self.first.attempt(self.count)
