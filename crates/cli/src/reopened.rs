@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::observe;
 use crate::project::Project;
-use crate::settings::Settings;
+use crate::settings::{Settings, Typed};
 use crate::worlds;
 use murphy_config as config;
 use murphy_config::Usage;
@@ -146,7 +146,12 @@ fn demo_settings(
         modes: Some(modes).filter(|modes| !modes.is_empty()),
         ..SearchArgs::default()
     };
-    Ok(Settings::of_system(command, app, given, &search, None)?)
+    Ok(Settings::of_system(
+        command,
+        app,
+        given,
+        Typed::search(&search),
+    )?)
 }
 
 async fn open_demo(settings: Settings) -> Result<Opened, Error> {
@@ -185,7 +190,7 @@ async fn open_project(
     };
     let project = Project::open_in(&given, context, &directory)?;
     let scenario = &project.scenarios[0];
-    let campaign = project.campaign(scenario, &SearchArgs::default(), None)?;
+    let campaign = project.campaign(scenario, Typed::search(&SearchArgs::default()))?;
     let (world, _) = project.bring_up(scenario, 1, "replay").await?;
     Ok(Opened {
         world: Box::new(world),

@@ -29,6 +29,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::project::Project;
+use crate::settings::Typed;
 use crate::unseen::Unseen;
 use crate::{exit, observe, output, runtime};
 
@@ -100,7 +101,7 @@ impl Sink for References<'_> {
 }
 
 fn examine(project: &Project, scenario: &ScenarioSpec, context: &Context) -> Result<u8, Error> {
-    let campaign = project.campaign(scenario, &SearchArgs::default(), None)?;
+    let campaign = project.campaign(scenario, Typed::search(&SearchArgs::default()))?;
     runtime::block_on(async {
         let sightings = Sightings::of(&project.config.proxy.carriers);
         let witness = Some(sightings.witness());

@@ -17,6 +17,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::observe::{self, Seen};
 use crate::project::Project;
+use crate::settings::Typed;
 use crate::{exit, output, patience};
 
 /// Sizes beyond this are told together.
@@ -26,7 +27,7 @@ pub(crate) fn run(args: &PlanArgs, context: &Context) -> Result<u8, Error> {
     let project = Project::open(&args.project, context)?;
     let (mut all, mut codes) = (Vec::new(), Vec::new());
     for scenario in &project.scenarios {
-        let campaign = project.campaign(scenario, &args.search, None)?;
+        let campaign = project.campaign(scenario, Typed::search(&args.search))?;
         let (seen, stopped) = observe::references(&project, scenario, &campaign, campaign.jobs)?;
         let forecast = Forecast::of(scenario, &campaign, &seen);
         match args.search.format {

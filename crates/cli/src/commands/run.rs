@@ -19,6 +19,7 @@ use crate::known::KnownBefore;
 use crate::progress::Progress;
 use crate::project::Project;
 use crate::reporting::{self, Reports, Subject};
+use crate::settings::Typed;
 use crate::{exit, observe, output, patience, runtime, written};
 
 /// What the scenarios of a run have in common.
@@ -109,7 +110,7 @@ fn several_in_json(project: &Project) -> murphy_config::Usage {
 /// One scenario, from its settings to its exit code.
 fn one(run: &Run<'_>, scenario: &ScenarioSpec) -> Result<Done, Error> {
     let (args, project) = (run.args, &run.project);
-    let mut campaign = project.campaign(scenario, &args.search, Some(&args.campaign))?;
+    let mut campaign = project.campaign(scenario, Typed::campaign(&args.search, &args.campaign))?;
     if let Some(note) = patience::note(&campaign, scenario) {
         output::say(format_args!("note: {note}"));
     }
