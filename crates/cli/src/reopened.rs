@@ -252,15 +252,14 @@ mod tests {
 
     #[test]
     fn a_project_that_was_moved_is_looked_for() {
-        let name = format!("murphy-moved-{}", std::process::id());
-        let root = std::env::temp_dir().join(name);
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path();
         let below = root.join("tests/unit");
         std::fs::create_dir_all(&below).unwrap();
         let file = root.join("murphy.toml");
         std::fs::write(&file, "").unwrap();
         let there = (file, root.join("tests"));
         assert_eq!(now(None, below.to_str().unwrap()), there);
-        std::fs::remove_dir_all(&root).unwrap();
         let as_it_was = ("/nowhere/shop/murphy.toml", "/nowhere/shop/tests");
         let as_it_was = (as_it_was.0.into(), as_it_was.1.into());
         assert_eq!(now(None, "/nowhere"), as_it_was);

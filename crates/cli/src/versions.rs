@@ -181,12 +181,11 @@ mod tests {
 
     #[test]
     fn a_version_changes_with_the_files_but_not_with_what_we_write() {
-        let name = format!("murphy-versions-{}", std::process::id());
-        let directory = std::env::temp_dir().join(name);
-        fs::create_dir_all(&directory).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let directory = directory.path();
         let service = ManagedSpec {
             command: vec!["serve".to_owned()],
-            directory: directory.clone(),
+            directory: directory.to_owned(),
             environment: BTreeMap::new(),
             port: None,
             stop_within: Duration::ZERO,
@@ -210,7 +209,6 @@ mod tests {
         fs::write(directory.join("app.py"), "print(2)").unwrap();
         assert_eq!(of(&service, Some("v1"), &own), told);
         assert_ne!(of(&service, Some("v2"), &own), told);
-        fs::remove_dir_all(&directory).unwrap();
     }
 
     /// A test in a directory, beside a service in one below it.
@@ -248,11 +246,11 @@ mod tests {
 
     #[test]
     fn a_test_changes_with_its_words_and_files_but_not_with_services() {
-        let name = format!("murphy-versions-of-test-{}", std::process::id());
-        let directory = std::env::temp_dir().join(name);
+        let directory = tempfile::tempdir().unwrap();
+        let directory = directory.path();
         fs::create_dir_all(directory.join("cart")).unwrap();
         let of = |words: &[&str]| {
-            let (scenario, system) = test_in(&directory, words);
+            let (scenario, system) = test_in(directory, words);
             of_test(&scenario, &system, &[directory.join("own.xml")])
         };
         let first = of(&["pytest"]);
@@ -263,10 +261,9 @@ mod tests {
         fs::write(directory.join("test_shop.py"), "assert True").unwrap();
         assert_ne!(of(&["pytest"]), first);
 
-        let (scenario, mut system) = test_in(&directory, &["pytest"]);
+        let (scenario, mut system) = test_in(directory, &["pytest"]);
         let before = of_test(&scenario, &system, &[]);
         system.reset.push(StepSpec::Command(CommandSpec::default()));
         assert_ne!(of_test(&scenario, &system, &[]), before);
-        fs::remove_dir_all(&directory).unwrap();
     }
 }

@@ -49,8 +49,8 @@ mod tests {
 
     #[test]
     fn what_was_written_is_remembered_while_it_is_there() {
-        let name = format!("murphy-written-{}", std::process::id());
-        let directory = std::env::temp_dir().join(name);
+        let directory = tempfile::tempdir().unwrap();
+        let directory = directory.path();
         let state = directory.join(".murphy");
         let [junit, json] = ["junit.xml", "out.json"].map(|name| directory.join(name));
         let first = with_earlier(&state, vec![junit.clone()]);
@@ -64,15 +64,12 @@ mod tests {
         fs::remove_file(&junit).unwrap();
         assert!(with_earlier(&state, Vec::new()).is_empty());
         assert!(state.join(".gitignore").exists(), "closed to git");
-        fs::remove_dir_all(&directory).unwrap();
     }
 
     #[test]
     fn where_nothing_can_be_noted_nothing_fails() {
-        let file = std::env::temp_dir().join(format!("murphy-no-place-{}", std::process::id()));
-        fs::write(&file, "").unwrap();
+        let file = tempfile::NamedTempFile::new().unwrap();
         let report = PathBuf::from("/r.xml");
-        assert_eq!(with_earlier(&file, vec![report.clone()]), [report]);
-        fs::remove_file(&file).unwrap();
+        assert_eq!(with_earlier(file.path(), vec![report.clone()]), [report]);
     }
 }

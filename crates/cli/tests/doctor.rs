@@ -6,8 +6,10 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
+
+use tempfile::TempDir;
 
 /// Plays a service, if this process was started as one.
 #[test]
@@ -65,22 +67,10 @@ fn ask(address: &str, context: &str) -> Option<u16> {
 }
 
 /// A directory with a `murphy.toml`, taken away in the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn with(name: &str, config: &str) -> Self {
-        let folder = format!("murphy-doctor-{name}-{}", std::process::id());
-        let path = std::env::temp_dir().join(folder);
-        std::fs::create_dir_all(&path).unwrap();
-        std::fs::write(path.join("murphy.toml"), config).unwrap();
-        Folder(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+fn folder_with(config: &str) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("murphy.toml"), config).unwrap();
+    folder
 }
 
 fn doctor(folder: &Path) -> (i32, String) {
@@ -132,8 +122,8 @@ fn signs(text: &str, service: &str) -> String {
 
 #[test]
 fn each_carrier_is_shown_where_it_survives() {
-    let folder = Folder::with("chain", &chain("traceparent,tracestate", ""));
-    let (code, text) = doctor(&folder.0);
+    let folder = folder_with(&chain("traceparent,tracestate", ""));
+    let (code, text) = doctor(folder.path());
     assert_eq!(code, 0, "{text}");
     // tracestate, baggage, traceparent; then three that are not in use.
     assert_eq!(signs(&text, "cart"), "✓✗✓---", "{text}");
@@ -155,8 +145,8 @@ fn each_carrier_is_shown_where_it_survives() {
 fn carriers_in_use_are_looked_at_and_no_others() {
     let carriers = "[context]\ncarriers = [\"x-request-id\", \"b3\", \"header:x-mine\"]\n";
     let chain = chain("x-request-id,x-b3-traceid,x-mine", carriers);
-    let folder = Folder::with("carriers", &chain);
-    let (code, text) = doctor(&folder.0);
+    let folder = folder_with(&chain);
+    let (code, text) = doctor(folder.path());
     assert_eq!(code, 0, "{text}");
     assert!(
         text.contains("uber-trace-id  x-request-id  header:x-mine"),
@@ -170,8 +160,8 @@ fn carriers_in_use_are_looked_at_and_no_others() {
 #[test]
 fn a_test_that_fails_without_faults_has_its_own_exit_code() {
     let wants = "expect = { status = 404 }\n";
-    let folder = Folder::with("fails", &chain("traceparent,tracestate", wants));
-    let (code, text) = doctor(&folder.0);
+    let folder = folder_with(&chain("traceparent,tracestate", wants));
+    let (code, text) = doctor(folder.path());
     assert_eq!(code, 3, "{text}");
     assert!(text.contains("FAILS without any fault"), "{text}");
     assert_eq!(signs(&text, "cart"), "✓✗✓---", "{text}");
@@ -192,8 +182,8 @@ fn lost_context_is_noticed_in_front_of_services_that_run_already() {
     let config = format!(
         "[services.shop]\nupstream = \"{shop_at}\"\n[services.cart]\nupstream = \"{cart_at}\"\nlisten = \"{listen}\"\n[scenario.ask]\nrequest = \"GET /\"\nservice = \"shop\"\n"
     );
-    let folder = Folder::with("running", &config);
-    let (code, text) = doctor(&folder.0);
+    let folder = folder_with(&config);
+    let (code, text) = doctor(folder.path());
     assert_eq!(code, 0, "{text}");
     assert_eq!(signs(&text, "cart"), "✗✗✗---", "{text}");
     assert!(
@@ -215,8 +205,8 @@ fn a_port_that_is_taken_hides_no_service() {
         cart = address(&cart),
         taken = address(&taken)
     );
-    let folder = Folder::with("taken", &config);
-    let (code, text) = doctor(&folder.0);
+    let folder = folder_with(&config);
+    let (code, text) = doctor(folder.path());
     assert_eq!(code, 3, "{text}");
     let cart_is_up = format!(
         "up (its port accepts connections), runs already, at {}",

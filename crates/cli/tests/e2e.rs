@@ -29,6 +29,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output};
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use tempfile::TempDir;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -104,29 +105,29 @@ fn run(root: &Path, case: &Path) -> Result<(), Failed> {
 }
 
 /// Where a case is run; removed in the end.
-struct Stage(PathBuf);
+struct Stage(TempDir);
 
 impl Stage {
     /// A folder of its own with what is in `files`, if anything.
     fn of(root: &Path, case: &Path) -> std::io::Result<Self> {
-        let names = case.iter().rev().take(2).map(|name| name.to_string_lossy());
-        let name = names.collect::<Vec<_>>().join("-");
-        let folder = format!("murphy-e2e-{}-{name}", std::process::id());
-        let stage = Stage(std::env::temp_dir().canonicalize()?.join(folder));
-        fs::create_dir_all(&stage.0)?;
+        let here = std::env::temp_dir().canonicalize()?;
+        let folder = tempfile::Builder::new()
+            .prefix("murphy-e2e-")
+            .tempdir_in(here)?;
         if let Ok(system) = fs::read_to_string(case.join("system")) {
-            copy(&root.join("../systems").join(system.trim()), &stage.0)?;
+            copy(&root.join("../systems").join(system.trim()), folder.path())?;
         }
         match case.join("files") {
-            files if files.is_dir() => copy(&files, &stage.0)?,
+            files if files.is_dir() => copy(&files, folder.path())?,
             _ => {}
         }
-        Ok(stage)
+        Ok(Stage(folder))
     }
 
     fn masked(&self, bytes: &[u8]) -> Vec<u8> {
         let text = String::from_utf8_lossy(bytes);
-        text.replace(&*self.0.to_string_lossy(), "[dir]").into()
+        text.replace(&*self.0.path().to_string_lossy(), "[dir]")
+            .into()
     }
 }
 
@@ -146,7 +147,7 @@ impl Stage {
     fn compare_written(&self, expected: &Path) -> Result<(), Failed> {
         for entry in fs::read_dir(expected).into_iter().flatten() {
             let path = entry?.path();
-            let written = self.0.join(path.file_name().expect("a name"));
+            let written = self.0.path().join(path.file_name().expect("a name"));
             if std::env::var_os("UPDATE_EXPECTED").is_some() {
                 fs::copy(&written, &path)?;
             }
@@ -156,12 +157,6 @@ impl Stage {
             }
         }
         Ok(())
-    }
-}
-
-impl Drop for Stage {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

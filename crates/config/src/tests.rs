@@ -545,39 +545,20 @@ fn a_damaged_file_is_read_or_refused_with_a_place() {
     }
 }
 
-/// A folder of its own, removed in the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let name = format!("murphy-config-{}-{name}", std::process::id());
-        let folder = Folder(std::env::temp_dir().join(name));
-        std::fs::create_dir_all(folder.0.join("below/deep")).unwrap();
-        folder
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 #[test]
 fn the_nearest_file_is_found_from_below_and_paths_start_from_it() {
-    let folder = Folder::new("found");
-    let deep = folder.0.join("below/deep");
-    std::fs::write(
-        folder.0.join(NAME),
-        CART.to_owned() + "[report]\njson = 'x.json'",
-    )
-    .unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let deep = folder.join("below/deep");
+    std::fs::create_dir_all(&deep).unwrap();
+    let config = CART.to_owned() + "[report]\njson = 'x.json'";
+    std::fs::write(folder.join(NAME), config).unwrap();
     let found = Config::load(None, &deep, &|_| None).ok().unwrap();
-    assert_eq!(found.file.directory(), folder.0);
-    assert_eq!(found.reports[0].path, folder.0.join("x.json"));
-    assert_eq!(found.store.directory, folder.0.join(STORE));
+    assert_eq!(found.file.directory(), folder);
+    assert_eq!(found.reports[0].path, folder.join("x.json"));
+    assert_eq!(found.store.directory, folder.join(STORE));
 
-    std::fs::write(folder.0.join("below").join(NAME), "").unwrap();
+    std::fs::write(folder.join("below").join(NAME), "").unwrap();
     let nearer = Config::load(None, &deep, &|_| None).err().unwrap();
     assert!(nearer[0].to_string().contains("names no service"));
     let given = Config::load(Some(Path::new("../../murphy.toml")), &deep, &|_| None);

@@ -347,8 +347,9 @@ async fn a_step_that_fails_ends_the_campaign() {
 
 #[tokio::test]
 async fn a_finding_is_replayed_until_it_is_fixed() {
-    let store = std::env::temp_dir().join(format!("murphy-replayed-{}", std::process::id()));
-    let found = shop(true).await.store(&store).scenario(can_buy);
+    let store = tempfile::tempdir().unwrap();
+    let store = store.path();
+    let found = shop(true).await.store(store).scenario(can_buy);
     let found = found.run().await.unwrap();
     let [file] = found.replay_files() else {
         panic!("{found}");
@@ -356,7 +357,7 @@ async fn a_finding_is_replayed_until_it_is_fixed() {
     assert!(found.to_string().contains(&file.display().to_string()));
     let file = file.to_str().unwrap();
 
-    let by_name = shop(true).await.store(&store).scenario(can_buy);
+    let by_name = shop(true).await.store(store).scenario(can_buy);
     let by_name = by_name.replay(&found.findings()[0].id).await.unwrap();
     let by_file = shop(true).await.scenario(can_buy).replay(file).await;
     for replayed in [by_name, by_file.unwrap()] {
@@ -395,7 +396,6 @@ async fn a_finding_is_replayed_until_it_is_fixed() {
     let broken = shop(true).await.scenario(async |_| Err("no luck"));
     let text = broken.replay(file).await.unwrap_err().to_string();
     assert!(text.contains("fails without any fault"), "{text}");
-    std::fs::remove_dir_all(&store).unwrap();
 }
 
 fn panic_text(report: &Report) -> Option<String> {
@@ -474,15 +474,15 @@ async fn nothing_is_left_behind_unless_asked_for() {
         let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
         names.filter(|name| name.starts_with(&prefix)).count()
     };
-    let store = std::env::temp_dir().join(format!("murphy-kept-{}", std::process::id()));
-    let kept = shop(true).await.store(&store).scenario(can_buy);
+    let store = tempfile::tempdir().unwrap();
+    let store = store.path();
+    let kept = shop(true).await.store(store).scenario(can_buy);
     kept.run().await.unwrap();
-    let names: Vec<_> = std::fs::read_dir(&store).unwrap().flatten().collect();
+    let names: Vec<_> = std::fs::read_dir(store).unwrap().flatten().collect();
     assert!(!names.is_empty());
-    let opened = murphy_store::Store::open_existing(&store).unwrap();
+    let opened = murphy_store::Store::open_existing(store).unwrap();
     let ended = opened.unwrap().last_ended("checkout").unwrap();
     assert!(ended.is_some());
-    std::fs::remove_dir_all(&store).unwrap();
     // Other tests of this process may be running meanwhile, each with its own.
     let campaign = shop(true).await.scenario(can_buy);
     campaign.run().await.unwrap();

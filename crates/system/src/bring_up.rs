@@ -112,15 +112,16 @@ mod tests {
 
     #[test]
     fn only_the_latest_logs_are_kept_and_nothing_else_is_touched() {
-        let folder = std::env::temp_dir().join(format!("murphy-logs-{:x}", fastrand::u64(..)));
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
         for number in 10..25 {
             let logs = folder.join(format!("campaign-{number}/logs"));
             std::fs::create_dir_all(&logs).unwrap();
         }
         std::fs::write(folder.join("campaign-10/replay.json"), "{}").unwrap();
         std::fs::create_dir_all(folder.join("other")).unwrap();
-        forget_old_logs(&folder);
-        let names = std::fs::read_dir(&folder).unwrap().flatten();
+        forget_old_logs(folder);
+        let names = std::fs::read_dir(folder).unwrap().flatten();
         let mut names: Vec<_> = names
             .map(|it| it.file_name().into_string().unwrap())
             .collect();
@@ -131,6 +132,5 @@ mod tests {
         assert_eq!(names, expected);
         assert!(folder.join("campaign-10/replay.json").exists());
         assert!(!folder.join("campaign-10/logs").exists());
-        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -332,23 +332,6 @@ mod tests {
     use std::io::{BufRead, BufReader};
     use std::process::{Child, Command, Stdio};
 
-    /// A directory of its own, taken away in the end.
-    struct Folder(PathBuf);
-
-    impl Folder {
-        fn new() -> Self {
-            let path = std::env::temp_dir().join(format!("murphy-ledger-{:x}", fastrand::u64(..)));
-            fs::create_dir_all(&path).unwrap();
-            Folder(path)
-        }
-    }
-
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
-
     fn sleeper(mark: Option<&str>) -> Child {
         let mut command = Command::new("sleep");
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -389,28 +372,34 @@ mod tests {
 
     #[test]
     fn a_recycled_id_gets_nobody_killed() {
-        let folder = Folder::new();
+        let folder = tempfile::tempdir().unwrap();
         let mut other = sleeper(None);
         let mut recycled = group(&other);
         recycled.leader.started -= 1;
-        write(&folder.0, &page_of_the_dead("dead-1", vec![recycled]));
-        let done = clean_up(&folder.0);
+        write(folder.path(), &page_of_the_dead("dead-1", vec![recycled]));
+        let done = clean_up(folder.path());
         assert_eq!(done.len(), 1);
         assert_eq!(done[0].stopped, []);
         assert!(is_running(&mut other));
-        assert_eq!(fs::read_dir(super::folder(&folder.0)).unwrap().count(), 0);
+        assert_eq!(
+            fs::read_dir(super::folder(folder.path())).unwrap().count(),
+            0
+        );
         other.kill().unwrap();
         other.wait().unwrap();
     }
 
     #[test]
     fn groups_and_marked_processes_are_stopped() {
-        let folder = Folder::new();
+        let folder = tempfile::tempdir().unwrap();
         let mark = format!("dead-{:x}", fastrand::u64(..));
         let (mut grouped, mut marked, mut other) =
             (sleeper(None), sleeper(Some(&mark)), sleeper(Some("other")));
-        write(&folder.0, &page_of_the_dead(&mark, vec![group(&grouped)]));
-        let done = clean_up(&folder.0);
+        write(
+            folder.path(),
+            &page_of_the_dead(&mark, vec![group(&grouped)]),
+        );
+        let done = clean_up(folder.path());
         let mut stopped = done[0].stopped.clone();
         stopped.sort_by_key(|(pid, _)| *pid != grouped.id() as i32);
         let expected = [
@@ -426,21 +415,24 @@ mod tests {
 
     #[test]
     fn nothing_of_a_living_owner_or_another_boot_is_touched() {
-        let folder = Folder::new();
+        let folder = tempfile::tempdir().unwrap();
         let mut child = sleeper(None);
-        let mut ledger = Ledger::open(&folder.0).unwrap();
+        let mut ledger = Ledger::open(folder.path()).unwrap();
         let pid = Pid::from_raw(child.id() as i32).unwrap();
         ledger.add("cart", pid).unwrap();
-        assert_eq!(clean_up(&folder.0), []);
+        assert_eq!(clean_up(folder.path()), []);
         let page = Page {
             boot: "another".to_owned(),
             ..page_of_the_dead("x", vec![group(&child)])
         };
-        write(&folder.0, &page);
-        assert_eq!(clean_up(&folder.0)[0].stopped, []);
+        write(folder.path(), &page);
+        assert_eq!(clean_up(folder.path())[0].stopped, []);
         assert!(is_running(&mut child));
         drop(ledger);
-        assert_eq!(fs::read_dir(super::folder(&folder.0)).unwrap().count(), 0);
+        assert_eq!(
+            fs::read_dir(super::folder(folder.path())).unwrap().count(),
+            0
+        );
         child.kill().unwrap();
         child.wait().unwrap();
     }
@@ -458,17 +450,17 @@ mod tests {
 
     #[test]
     fn an_owner_is_dead_before_anybody_has_taken_note_of_it() {
-        let folder = Folder::new();
+        let folder = tempfile::tempdir().unwrap();
         let (mut owner, mut child) = (zombie(), sleeper(None));
         let pid = owner.id() as i32;
         let page = Page {
             owner: Identity::of(pid).unwrap(),
             ..page_of_the_dead("dead", vec![group(&child)])
         };
-        write(&folder.0, &page);
-        let draft = super::folder(&folder.0).join(format!("ledger-{pid}-aa.draft"));
+        write(folder.path(), &page);
+        let draft = super::folder(folder.path()).join(format!("ledger-{pid}-aa.draft"));
         fs::write(&draft, "{").unwrap();
-        let done = clean_up(&folder.0);
+        let done = clean_up(folder.path());
         assert_eq!(done.len(), 1);
         assert_eq!(done[0].owner, pid);
         assert!(!is_running(&mut child));
@@ -479,7 +471,7 @@ mod tests {
     /// Its group goes by its id for as long as that is not free.
     #[test]
     fn a_group_outlives_a_leader_that_nobody_has_taken_note_of() {
-        let folder = Folder::new();
+        let folder = tempfile::tempdir().unwrap();
         let mut command = Command::new("sh");
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         command.args(["-c", "sleep 1000 & echo $!"]);
@@ -491,8 +483,8 @@ mod tests {
         while runs(leader.id() as i32) {
             std::thread::sleep(Duration::from_millis(1));
         }
-        write(&folder.0, &page_of_the_dead("x", vec![group(&leader)]));
-        let stopped = &clean_up(&folder.0)[0].stopped;
+        write(folder.path(), &page_of_the_dead("x", vec![group(&leader)]));
+        let stopped = &clean_up(folder.path())[0].stopped;
         assert_eq!(stopped.len(), 1);
         assert_eq!(stopped[0].0, member);
         leader.wait().unwrap();
@@ -500,12 +492,12 @@ mod tests {
 
     #[test]
     fn drafts_and_broken_ledgers_do_no_harm() {
-        let folder = Folder::new();
-        let run = super::folder(&folder.0);
+        let folder = tempfile::tempdir().unwrap();
+        let run = super::folder(folder.path());
         fs::create_dir_all(&run).unwrap();
         fs::write(run.join("ledger-999999999-aa.draft"), "{").unwrap();
         fs::write(run.join("ledger-1-bb.json"), "{").unwrap();
-        assert_eq!(clean_up(&folder.0), []);
+        assert_eq!(clean_up(folder.path()), []);
         assert!(!run.join("ledger-999999999-aa.draft").exists());
         assert_eq!(clean_up(Path::new("/no/where")), []);
     }

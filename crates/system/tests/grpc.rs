@@ -181,7 +181,7 @@ fn call(method: &str, message: Value) -> RequestSpec {
     }
 }
 
-async fn world(tells: Tells, request: RequestSpec, folder: &Folder) -> Result<LiveWorld, String> {
+async fn world(tells: Tells, request: RequestSpec, folder: &TempDir) -> Result<LiveWorld, String> {
     let address = serve(tells).await;
     let system = SystemSpec {
         services: vec![running("shop", &address)],
@@ -195,7 +195,7 @@ async fn world(tells: Tells, request: RequestSpec, folder: &Folder) -> Result<Li
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_are_made_from_json_by_either_reflection() {
     for tells in [Tells::V1, Tells::V1Alpha] {
-        let folder = Folder::new();
+        let folder = folder();
         let mut buy = call("shop.v1.Shop/Buy", json!({"item": "tea", "amount": 2}));
         buy.expect.json = vec![
             ("text".to_owned(), json!("2 tea for ann")),
@@ -214,7 +214,7 @@ async fn calls_are_made_from_json_by_either_reflection() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn codes_are_expected_by_name() {
-    let folder = Folder::new();
+    let folder = folder();
     let buy = call("shop.v1.Shop/Buy", json!({"item": "tea"}));
     let refused = world(Tells::V1, buy.clone(), &folder).await.unwrap();
     let observed = run(&refused, "").await;
@@ -231,7 +231,7 @@ async fn codes_are_expected_by_name() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_called_is_said_before_anything_runs() {
-    let folder = Folder::new();
+    let folder = folder();
     let cases = [
         (
             Tells::Nothing,
@@ -280,7 +280,7 @@ async fn what_cannot_be_called_is_said_before_anything_runs() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_entry_call_itself_is_never_failed() {
-    let folder = Folder::new();
+    let folder = folder();
     let buy = call("shop.v1.Shop/Buy", json!({"item": "tea", "amount": 1}));
     let world = world(Tells::V1, buy, &folder).await.unwrap();
     let identity: Arc<murphy_model::Identity> = Arc::default();

@@ -20,14 +20,13 @@ fn owner() {
     let Ok(state) = std::env::var("OWNER_STATE") else {
         return;
     };
-    let folder = std::mem::ManuallyDrop::new(Folder(state.into()));
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         // A command that would outlive its own end, and leaves its group.
         let scenario = support::scenario(murphy_system::spec::ScenarioKind::Command(shell(
             "setsid sleep 1000 & sleep 1000",
         )));
-        let world = start(shop(FORWARDED), scenario, &folder).await.unwrap();
+        let world = start(shop(FORWARDED), scenario, &state).await.unwrap();
         println!(
             "at {} {}",
             world.direct("shop").unwrap(),
@@ -39,7 +38,7 @@ fn owner() {
 
 #[test]
 fn what_a_killed_owner_left_behind_is_stopped_by_the_next() {
-    let folder = Folder::new();
+    let folder = folder();
     let mut owner = Command::new(std::env::current_exe().unwrap())
         .args(["owner", "--exact", "--nocapture"])
         .env("OWNER_STATE", folder.path())

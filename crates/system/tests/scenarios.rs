@@ -26,14 +26,14 @@ fn command(script: &str) -> ScenarioSpec {
 }
 
 /// A system without services.
-async fn nothing(scenario: ScenarioSpec, folder: &Folder) -> LiveWorld {
+async fn nothing(scenario: ScenarioSpec, folder: &TempDir) -> LiveWorld {
     let started = start(SystemSpec::default(), scenario, folder).await;
     started.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_passes_or_fails_by_its_exit_code() {
-    let folder = Folder::new();
+    let folder = folder();
     let cases = [
         ("echo fine", "", "fine\n"),
         (
@@ -54,7 +54,7 @@ async fn a_command_passes_or_fails_by_its_exit_code() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_that_is_stuck_is_killed_with_its_children() {
-    let folder = Folder::new();
+    let folder = folder();
     let stuck = ScenarioSpec {
         timeout: Duration::from_millis(500),
         ..command("sleep 1000 & echo child $!; wait")
@@ -70,7 +70,7 @@ async fn a_command_that_is_stuck_is_killed_with_its_children() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_that_is_not_found_is_no_verdict() {
-    let folder = Folder::new();
+    let folder = folder();
     let world = nothing(
         scenario(ScenarioKind::Command(CommandSpec {
             command: vec!["pytset".to_owned()],
@@ -91,7 +91,7 @@ async fn a_command_that_is_not_found_is_no_verdict() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_enters_by_its_worker_and_can_ask_what_struck() {
-    let folder = Folder::new();
+    let folder = folder();
     let test = CommandSpec {
         command: this_program(),
         directory: "/".into(),
@@ -132,7 +132,7 @@ async fn a_command_enters_by_its_worker_and_can_ask_what_struck() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_is_told_its_execution() {
-    let folder = Folder::new();
+    let folder = folder();
     let mut system = shop(FORWARDED);
     system.services[0].name = "cart-v2".to_owned();
     system.services.truncate(1);
@@ -163,7 +163,7 @@ async fn a_command_is_told_its_execution() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_are_judged_by_what_is_expected() {
-    let folder = Folder::new();
+    let folder = folder();
     let mut first = request("shop", "/buy");
     first.expect.json = vec![("items.0.name".to_owned(), "tea".into())];
     first.expect.status_under_fault = vec!["5xx".to_owned()];
@@ -191,7 +191,7 @@ async fn requests_are_judged_by_what_is_expected() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fault_that_never_landed_is_no_pass() {
-    let folder = Folder::new();
+    let folder = folder();
     let world = start(shop(FORWARDED), buys(), &folder).await.unwrap();
     let observed = run(&world, "shop GET /buy > cart GET /items #2 = 503").await;
     let Verdict::NotExercised { missing } = &observed.execution.verdict else {
@@ -202,7 +202,7 @@ async fn a_fault_that_never_landed_is_no_pass() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn functions_get_a_session_and_may_panic() {
-    let folder = Folder::new();
+    let folder = folder();
     let function: murphy_system::spec::Function = Arc::new(|session| {
         Box::pin(async move {
             let url = format!("{}/buy", session.entries["shop"]);
@@ -256,7 +256,7 @@ fn gets(target: &'static str, then: Duration) -> ScenarioSpec {
 async fn a_call_with_an_address_that_was_given_out_has_the_same_name_everywhere() {
     let mut names = Vec::new();
     for _ in 0..2 {
-        let folder = Folder::new();
+        let folder = folder();
         let options = LiveOptions {
             workers: 2,
             ..options(&folder)
@@ -274,7 +274,7 @@ async fn a_call_with_an_address_that_was_given_out_has_the_same_name_everywhere(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_that_come_when_their_execution_is_over_are_counted() {
-    let folder = Folder::new();
+    let folder = folder();
     let options = LiveOptions {
         grace: Duration::ZERO,
         ..options(&folder)
@@ -291,7 +291,7 @@ async fn calls_that_come_when_their_execution_is_over_are_counted() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn executions_of_different_workers_do_not_meet() {
-    let folder = Folder::new();
+    let folder = folder();
     let options = LiveOptions {
         workers: 4,
         grace: Duration::ZERO,
@@ -339,7 +339,7 @@ fn running_shop(connects_at: usize) -> SystemSpec {
 /// and the test would be blamed.
 #[tokio::test(flavor = "multi_thread")]
 async fn listeners_stay_when_executions_turn_out_to_run_one_at_a_time() {
-    let folder = Folder::new();
+    let folder = folder();
     let file = folder.path().join("steps");
     let note = format!("echo setup >> {}", file.display());
     let system = SystemSpec {
@@ -362,7 +362,7 @@ async fn listeners_stay_when_executions_turn_out_to_run_one_at_a_time() {
 /// As gRPC clients do, which wait before they connect again.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_test_is_tried_again_while_services_that_run_already_reconnect() {
-    let folder = Folder::new();
+    let folder = folder();
     let told = Arc::new(Mutex::new(Vec::new()));
     let teller = told.clone();
     let options = LiveOptions {
@@ -386,7 +386,7 @@ async fn a_test_is_tried_again_while_services_that_run_already_reconnect() {
 #[tokio::test(flavor = "multi_thread")]
 async fn late_calls_are_waited_for_and_are_no_lost_context() {
     for millis in [150, 400] {
-        let folder = Folder::new();
+        let folder = folder();
         let later = request("shop", &format!("/later{millis}"));
         let scenario = scenario(ScenarioKind::Requests(vec![later]));
         let (system, options) = (shop(FORWARDED), options(&folder));
@@ -408,7 +408,7 @@ async fn late_calls_are_waited_for_and_are_no_lost_context() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_test_that_gets_in_its_own_way_is_run_one_at_a_time() {
-    let folder = Folder::new();
+    let folder = folder();
     let lock = folder.path().join("lock");
     let lock = lock.display();
     let locks = |lock: String| {
@@ -445,7 +445,7 @@ async fn a_test_that_gets_in_its_own_way_is_run_one_at_a_time() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_execution_that_is_cancelled_leaves_nothing_for_the_next() {
-    let folder = Folder::new();
+    let folder = folder();
     let world = start(shop(FORWARDED), buys(), &folder).await.unwrap();
     let hang: Faultload = "shop GET /buy > cart GET /items = hang".parse().unwrap();
     let identity = Arc::default();
@@ -459,7 +459,7 @@ async fn an_execution_that_is_cancelled_leaves_nothing_for_the_next() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_scenario_that_hangs_shows_the_call_it_waits_for() {
-    let folder = Folder::new();
+    let folder = folder();
     let impatient = ScenarioSpec {
         timeout: Duration::from_millis(400),
         ..buys()
@@ -474,7 +474,7 @@ async fn a_scenario_that_hangs_shows_the_call_it_waits_for() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_test_with_an_address_in_its_source_is_seen() {
-    let folder = Folder::new();
+    let folder = folder();
     // A port that was free a moment ago may be taken; then another is tried.
     let mut tried = Vec::new();
     for _ in 0..5 {
@@ -490,7 +490,7 @@ async fn a_test_with_an_address_in_its_source_is_seen() {
     panic!("{tried:?}");
 }
 
-async fn with_an_address_in_its_source(folder: &Folder) -> Result<LiveWorld, BrokenWorld> {
+async fn with_an_address_in_its_source(folder: &TempDir) -> Result<LiveWorld, BrokenWorld> {
     let listen = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listen.local_addr().unwrap();
     drop(listen);
@@ -511,7 +511,7 @@ async fn with_an_address_in_its_source(folder: &Folder) -> Result<LiveWorld, Bro
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_running_service_that_goes_down_is_no_finding() {
-    let folder = Folder::new();
+    let folder = folder();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     // Accepts, and never answers, until it goes away.
@@ -535,7 +535,7 @@ async fn a_running_service_that_goes_down_is_no_finding() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn steps_run_around_executions_without_faults() {
-    let folder = Folder::new();
+    let folder = folder();
     let file = folder.path().join("steps");
     let note = |word: &str| StepSpec::Command(shell(&format!("echo {word} >> {}", file.display())));
     let reset = request("shop", "/buy");
@@ -558,7 +558,7 @@ async fn steps_run_around_executions_without_faults() {
 /// taken away all the same, while its services are still there.
 #[tokio::test]
 async fn what_was_set_up_is_torn_down_whatever_the_end() {
-    let folder = Folder::new();
+    let folder = folder();
     let file = folder.path().join("steps");
     let note = |word: &str| StepSpec::Command(shell(&format!("echo {word} >> {}", file.display())));
     let reached = StepSpec::Request(Box::new(request("shop", "/buy")));
@@ -580,7 +580,7 @@ async fn what_was_set_up_is_torn_down_whatever_the_end() {
 /// others from taking away what is theirs.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_step_of_the_teardown_is_tried() {
-    let folder = Folder::new();
+    let folder = folder();
     let file = folder.path().join("steps");
     let note = |word: &str| StepSpec::Command(shell(&format!("echo {word} >> {}", file.display())));
     let steps = || std::fs::read_to_string(&file).unwrap();
@@ -616,7 +616,7 @@ async fn every_step_of_the_teardown_is_tried() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_step_starts_lives_as_long_as_the_world() {
-    let folder = Folder::new();
+    let folder = folder();
     let file = folder.path().join("beats");
     // Prints, too: without a reader it would be killed by the first word.
     let script = format!(
@@ -640,7 +640,7 @@ async fn what_a_step_starts_lives_as_long_as_the_world() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_step_that_fails_is_named() {
-    let folder = Folder::new();
+    let folder = folder();
     let failing = || StepSpec::Command(shell("echo no database; exit 4"));
     let system = SystemSpec {
         setup: vec![StepSpec::Command(shell("true")), failing()],
@@ -671,7 +671,7 @@ async fn a_step_that_fails_is_named() {
 /// by the service that no proxy stands before; a proxy that did so, by the other.
 #[tokio::test(flavor = "multi_thread")]
 async fn executions_send_their_requests_on_connections_that_are_kept() {
-    let folder = Folder::new();
+    let folder = folder();
     let (shop, at_shop) = counting_service();
     let (cart, at_cart) = counting_service();
     let not_proxied = ServiceSpec {

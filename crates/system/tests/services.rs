@@ -27,7 +27,7 @@ fn alone(service: murphy_system::spec::ServiceSpec) -> SystemSpec {
 
 /// Why a system does not start: message, hint and logs.
 async fn refusal(system: SystemSpec) -> String {
-    let folder = Folder::new();
+    let folder = folder();
     let started = start(system, buys(), &folder).await;
     let error = started.err().expect("it must not start");
     format!(
@@ -40,7 +40,7 @@ async fn refusal(system: SystemSpec) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fault_between_managed_services_is_seen_by_the_caller() {
-    let folder = Folder::new();
+    let folder = folder();
     let world = start(shop(FORWARDED), buys(), &folder).await.unwrap();
     let calm = run(&world, "").await;
     assert_eq!(complaint(&calm), "");
@@ -70,7 +70,7 @@ async fn a_fault_between_managed_services_is_seen_by_the_caller() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn parents_are_inferred_where_nothing_is_handed_on() {
-    let folder = Folder::new();
+    let folder = folder();
     let options = murphy_system::LiveOptions {
         solo: true,
         ..options(&folder)
@@ -83,7 +83,7 @@ async fn parents_are_inferred_where_nothing_is_handed_on() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_world_that_is_dropped_leaves_nothing_behind() {
-    let folder = Folder::new();
+    let folder = folder();
     let world = start(shop(FORWARDED), buys(), &folder).await.unwrap();
     let places = ["shop", "cart"].map(|name| {
         [
@@ -100,7 +100,7 @@ async fn a_world_that_is_dropped_leaves_nothing_behind() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_that_crashed_is_there_for_the_next_execution() {
-    let folder = Folder::new();
+    let folder = folder();
     let crashes = support::scenario(murphy_system::spec::ScenarioKind::Requests(vec![request(
         "shop", "/crash",
     )]));
@@ -133,7 +133,7 @@ const ENDED: &str = "service `cart` ended (exit code 3) while the scenario ran";
 /// a look at its process nobody would ever know.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_crash_that_the_scenario_does_not_see_is_a_failure() {
-    let folder = Folder::new();
+    let folder = folder();
     let world = start(shop(FORWARDED), brittle(), &folder).await.unwrap();
     assert_eq!(complaint(&run(&world, "").await), "");
     let struck = run(&world, FATAL).await;
@@ -144,7 +144,7 @@ async fn a_crash_that_the_scenario_does_not_see_is_a_failure() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_crash_is_not_held_against_what_ran_beside_it() {
-    let folder = Folder::new();
+    let folder = folder();
     let mut system = shop(FORWARDED);
     system.services[0] = managed("cart", "cart", &[("SLOW", "100")]);
     let options = murphy_system::LiveOptions {
@@ -161,7 +161,7 @@ async fn a_crash_is_not_held_against_what_ran_beside_it() {
 /// not even that; the next one finds nobody there, which is not its doing.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_fault_is_named_under_which_a_running_service_went_down() {
-    let folder = Folder::new();
+    let folder = folder();
     let mut system = shop(FORWARDED);
     let address = mortal_cart(1);
     system.services[0] = running("cart", &address);
@@ -212,7 +212,7 @@ async fn a_service_that_ends_at_once_is_not_waited_for() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_whose_port_somebody_else_took_is_started_at_another() {
-    let folder = Folder::new();
+    let folder = folder();
     let told = folder.path().join("port");
     let file = told.clone();
     let robber = std::thread::spawn(move || {

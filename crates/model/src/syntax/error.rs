@@ -83,51 +83,47 @@ impl fmt::Display for SyntaxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Details {
             subject,
+            input,
+            span,
             message,
             label,
-            ..
+            hint,
         } = &*self.0;
-        let (line, column, width) = excerpt(&self.0.input, &self.0.span);
         writeln!(f, "cannot read this {subject}: {message}")?;
-        writeln!(f, "  | {line}")?;
-        let (indent, carets) = (" ".repeat(column), "^".repeat(width));
-        write!(f, "  | {indent}{carets} {label}")?;
-        match &self.0.hint {
+        f.write_str(&underlined(input, span, " ", label))?;
+        match hint {
             Some(hint) => write!(f, "\nhint: {hint}"),
             None => Ok(()),
         }
     }
 }
 
-/// The part of the input to show, and column and width of the place in it, all
-/// counted in characters.
-fn excerpt(input: &str, span: &Range<usize>) -> (String, usize, usize) {
-    let count = |range: Range<usize>| input.get(range).map_or(0, |part| part.chars().count());
-    let (total, start, width) = (
-        count(0..input.len()),
+/// A text on one line behind a margin, with a place in it underlined and what
+/// is to be said of it beside that. A place beyond the end is the end.
+pub fn underlined(text: &str, span: &Range<usize>, margin: &str, label: &str) -> String {
+    let count = |range: Range<usize>| {
+        let starts = text.char_indices();
+        starts.filter(|(at, _)| range.contains(at)).count()
+    };
+    let (before, width, total) = (
         count(0..span.start),
         count(span.clone()),
+        count(0..text.len()),
     );
     let first = match total > WIDEST {
-        true => start.saturating_sub(BEFORE),
+        true => before.saturating_sub(BEFORE),
         false => 0,
     };
     let shown = (total - first).min(WIDEST);
-    let column = start - first;
     let lead = if first > 0 { "…" } else { "" };
     let trail = if first + shown < total { "…" } else { "" };
-    let middle: String = input
-        .chars()
-        .skip(first)
-        .take(shown)
-        .map(printable)
-        .collect();
-    let width = width.min(shown - column).max(1);
-    (
-        format!("{lead}{middle}{trail}"),
-        column + lead.chars().count(),
-        width,
-    )
+    let middle = text.chars().skip(first).take(shown).map(printable);
+    let middle: String = middle.collect();
+    let column = before - first;
+    let carets = "^".repeat(width.min(shown - column).max(1));
+    let indent = " ".repeat(column + lead.chars().count());
+    let blank = " ".repeat(margin.len());
+    format!("{margin} | {lead}{middle}{trail}\n{blank} | {indent}{carets} {label}")
 }
 
 /// One column for every character, so that the caret stands under its place.

@@ -39,7 +39,7 @@ mod siblings;
 mod suggest;
 mod text;
 
-pub use error::SyntaxError;
+pub use error::{SyntaxError, underlined};
 pub use suggest::nearest;
 
 #[cfg(test)]

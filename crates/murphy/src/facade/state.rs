@@ -116,13 +116,10 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    fn place(name: &str) -> PathBuf {
-        std::env::temp_dir().join(format!("murphy-{name}-{}", std::process::id()))
-    }
-
     #[test]
     fn what_a_broken_off_campaign_left_is_stopped_by_the_next() {
-        let place = place("swept");
+        let here = tempfile::tempdir().unwrap();
+        let place = here.path().join("swept");
         let left = State::open_in(&place, None).unwrap();
         let mark = format!("left-{}", std::process::id());
         let mut service = Command::new("sleep");
@@ -149,13 +146,13 @@ mod tests {
 
     #[test]
     fn nobody_else_may_look_in_or_write() {
-        let place = place("private");
+        let here = tempfile::tempdir().unwrap();
+        let place = here.path().join("private");
         let state = State::open_in(&place, None).unwrap();
         assert_eq!(fs::metadata(&place).unwrap().mode() & 0o777, 0o700);
         drop(state);
         std::os::unix::fs::symlink("/tmp", &place).unwrap();
         let refused = State::open_in(&place, None).err().unwrap().to_string();
         assert!(refused.contains("is not this user's alone"), "{refused}");
-        fs::remove_file(&place).unwrap();
     }
 }

@@ -45,20 +45,22 @@ async fn what_makes_no_sense_is_refused_with_the_way_out() {
 
 #[tokio::test]
 async fn what_cannot_be_replayed_is_said_with_the_way_out() {
-    let here = std::env::temp_dir().join(format!("murphy-facade-{}", std::process::id()));
-    std::fs::create_dir_all(&here).unwrap();
-    let file = here.join("not-ours.json");
+    let here = tempfile::tempdir().unwrap();
+    let file = here.path().join("not-ours.json");
     std::fs::write(&file, "{}").unwrap();
     let cases = [
         (fit(), "M-12", "there is no file `M-12`"),
-        (fit().store(&here), "M-12", "no finding `M-12` to replay"),
+        (
+            fit().store(here.path()),
+            "M-12",
+            "no finding `M-12` to replay",
+        ),
         (fit(), file.to_str().unwrap(), "missing field"),
     ];
     for (campaign, what, says) in cases {
         let text = campaign.replay(what).await.unwrap_err().to_string();
         assert!(text.contains(says), "{says}: {text}");
     }
-    std::fs::remove_dir_all(&here).unwrap();
 }
 
 #[test]

@@ -271,22 +271,23 @@ mod tests {
 
     #[test]
     fn a_whole_name_is_never_the_beginning_of_another() {
-        let state = std::env::temp_dir().join(format!("murphy-replays-{}", std::process::id()));
+        let state = tempfile::tempdir().unwrap();
+        let state = state.path();
         let folder = state.join(FOLDER);
         fs::create_dir_all(&folder).unwrap();
         for id in ["M-ab", "M-abc", "M-abd"] {
             fs::write(folder.join(format!("{id}.json")), "").unwrap();
         }
-        let found = |what: &str| named(what, &state).ok();
+        let found = |what: &str| named(what, state).ok();
         assert_eq!(found("M-ab"), Some(folder.join("M-ab.json")));
         assert_eq!(found("abd"), Some(folder.join("M-abd.json")));
         assert_eq!(found("a"), None);
-        fs::remove_dir_all(&state).unwrap();
     }
 
     #[test]
     fn a_directory_made_for_replays_is_closed_to_version_control() {
-        let state = std::env::temp_dir().join(format!("murphy-saved-{}", std::process::id()));
+        let here = tempfile::tempdir().unwrap();
+        let state = here.path().join(".murphy");
         let replay = Replay {
             murphy: String::new(),
             id: "M-ab".to_owned(),
@@ -305,6 +306,5 @@ mod tests {
             state.join(FOLDER).join("M-ab.json")
         );
         assert_eq!(fs::read_to_string(state.join(".gitignore")).unwrap(), "*\n");
-        fs::remove_dir_all(&state).unwrap();
     }
 }

@@ -115,20 +115,18 @@ pub(super) fn save(baseline: &Baseline, path: &Path) -> Result<(), BaselineError
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use tempfile::NamedTempFile;
 
-    fn file(text: &str) -> PathBuf {
-        static NUMBER: AtomicUsize = AtomicUsize::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("murphy-baseline-{}-{number}.toml", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        fs::write(&path, text).unwrap();
-        path
+    fn file(text: &str) -> NamedTempFile {
+        let file = NamedTempFile::new().unwrap();
+        fs::write(&file, text).unwrap();
+        file
     }
 
     #[test]
     fn what_is_written_is_read_and_looks_like_this() {
-        let path = file("");
+        let file = file("");
+        let path = file.path();
         let baseline = Baseline {
             entries: vec![
                 Entry {
@@ -149,9 +147,9 @@ mod tests {
                 },
             ],
         };
-        baseline.save(&path).unwrap();
-        assert_eq!(Baseline::load(&path).unwrap(), baseline);
-        let text = fs::read_to_string(&path).unwrap();
+        baseline.save(path).unwrap();
+        assert_eq!(Baseline::load(path).unwrap(), baseline);
+        let text = fs::read_to_string(path).unwrap();
         let entries = text.strip_prefix(HEADER).unwrap();
         assert_eq!(
             entries,
@@ -173,9 +171,8 @@ summary = ""
 reason = "accepted"
 "#
         );
-        Baseline::default().save(&path).unwrap();
-        assert_eq!(Baseline::load(&path).unwrap(), Baseline::default());
-        fs::remove_file(&path).unwrap();
+        Baseline::default().save(path).unwrap();
+        assert_eq!(Baseline::load(path).unwrap(), Baseline::default());
     }
 
     #[test]
@@ -210,11 +207,10 @@ reason = "accepted"
             ("[[finding]\n".to_owned(), ":1:", "[[finding]"),
         ];
         for (text, place, says) in cases {
-            let path = file(&text);
-            let shown = Baseline::load(&path).unwrap_err().to_string();
+            let file = file(&text);
+            let shown = Baseline::load(file.path()).unwrap_err().to_string();
             assert!(shown.contains(place), "{place:?} is not in:\n{shown}");
             assert!(shown.contains(says), "{says:?} is not in:\n{shown}");
-            fs::remove_file(&path).unwrap();
         }
     }
 

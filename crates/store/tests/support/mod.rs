@@ -3,9 +3,8 @@
 
 #![allow(dead_code)]
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
 use murphy_campaign::Event;
@@ -15,38 +14,24 @@ use murphy_model::{
 };
 use murphy_search::Ticket;
 use murphy_store::{CampaignHead, FILE, Fingerprint};
+use tempfile::TempDir;
 
 /// A directory that goes away with its owner.
-pub(crate) struct Directory(PathBuf);
+pub(crate) struct Directory(TempDir);
 
 impl Directory {
     pub(crate) fn new() -> Self {
-        static NUMBER: AtomicUsize = AtomicUsize::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("murphy-store-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&path).unwrap();
-        Directory(path)
+        Directory(TempDir::new().unwrap())
     }
 
     /// The state directory in it, which is not there at first.
     pub(crate) fn state(&self) -> PathBuf {
-        self.0.join(".murphy")
+        self.0.path().join(".murphy")
     }
 
     /// The store's file in it.
     pub(crate) fn file(&self) -> PathBuf {
         self.state().join(FILE)
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 

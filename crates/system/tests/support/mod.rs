@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -21,6 +21,7 @@ use murphy_system::spec::{
     ScenarioSpec, ServiceSpec, Source, SystemSpec, Unused,
 };
 use murphy_system::{LiveOptions, LiveWorld};
+pub(crate) use tempfile::TempDir;
 
 /// What this program does in another role.
 pub(crate) fn play_role() {
@@ -310,24 +311,8 @@ pub(crate) fn get(url: &str, headers: &[(String, String)]) -> Option<(u16, Strin
 }
 
 /// A directory of its own, taken away in the end.
-pub(crate) struct Folder(pub(crate) PathBuf);
-
-impl Folder {
-    pub(crate) fn new() -> Self {
-        let path = std::env::temp_dir().join(format!("murphy-live-{:016x}", fastrand::u64(..)));
-        std::fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+pub(crate) fn folder() -> TempDir {
+    TempDir::new().unwrap()
 }
 
 /// A service that is this program in a role.
@@ -426,9 +411,9 @@ pub(crate) fn shell(script: &str) -> CommandSpec {
     }
 }
 
-pub(crate) fn options(folder: &Folder) -> LiveOptions {
+pub(crate) fn options(folder: impl AsRef<Path>) -> LiveOptions {
     LiveOptions {
-        state: folder.0.clone(),
+        state: folder.as_ref().to_owned(),
         campaign: "tested".to_owned(),
         ..LiveOptions::default()
     }
@@ -437,7 +422,7 @@ pub(crate) fn options(folder: &Folder) -> LiveOptions {
 pub(crate) async fn start(
     system: SystemSpec,
     scenario: ScenarioSpec,
-    folder: &Folder,
+    folder: impl AsRef<Path>,
 ) -> Result<LiveWorld, BrokenWorld> {
     LiveWorld::start(system, scenario, options(folder)).await
 }
