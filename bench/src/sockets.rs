@@ -178,7 +178,7 @@ fn head(settings: &CampaignSettings) -> CampaignHead {
     }
 }
 
-async fn finish(world: &impl World, settings: &CampaignSettings, sink: &mut dyn Sink) -> Outcome {
+async fn finish(world: &dyn World, settings: &CampaignSettings, sink: &mut dyn Sink) -> Outcome {
     let memory = Memory::default();
     let outcome = run(world, settings, memory, sink, Stopping::never()).await;
     outcome.unwrap_or_else(|failed| panic!("{}: {failed:?}", settings.scenario))

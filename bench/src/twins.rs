@@ -5,19 +5,17 @@
 //! only the scenario of the failing one minds. What the failing campaign takes
 //! longer is what the findings cost.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use murphy::Subject;
 use murphy_campaign::{
-    BrokenWorld, Event, Failed, IdentityChoice, Memory, Outcome, Settings, Sink, Stopping,
+    Event, Executing, Failed, IdentityChoice, Job, Memory, Outcome, Settings, Sink, Stopping,
     StrategyKind, World, run,
 };
 use murphy_model::{
     Call, CallId, Execution, Fault, Faultload, Frame, Identity, Interface, Mode, Observed, Point,
     Reply, Target, Trace, Verdict,
 };
-use murphy_registry::Recorded;
 use murphy_report::terminal;
 use murphy_search::{Modes, Options};
 
@@ -159,21 +157,8 @@ impl World for Twin {
         false
     }
 
-    async fn run(
-        &self,
-        _: u32,
-        faultload: &Faultload,
-        _: &Arc<Identity>,
-    ) -> Result<Observed, BrokenWorld> {
-        Ok(self.observed(faultload))
-    }
-
-    async fn record(
-        &self,
-        faultload: &Faultload,
-        _: &Arc<Identity>,
-    ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
-        Ok((self.observed(faultload), None))
+    fn execute<'w>(&'w self, job: Job<'w>) -> Executing<'w> {
+        Box::pin(async move { Ok((self.observed(job.faultload), None)) })
     }
 }
 

@@ -213,7 +213,7 @@ pub struct Service {
     pub timed: bool,
     /// Whether it belongs to someone else: nothing of its code is known.
     pub external: bool,
-    /// Whether calls to it are seen and can be made to fail.
+    /// Whether calls to it are seen and can be injected.
     pub proxied: bool,
     /// What it does.
     pub handler: Handler,

@@ -69,7 +69,7 @@ pub struct Outcome {
     pub reference: Observed,
     /// How calls were told apart.
     pub chosen: Chosen,
-    /// Every point seen that can be made to fail, in the order first seen.
+    /// Every point seen that can be injected, in the order first seen.
     pub points: Vec<Point>,
     /// Whether any fault struck in any execution.
     pub injected: bool,
@@ -132,8 +132,8 @@ impl From<Refused> for Failed {
 }
 
 /// Runs a campaign to its end.
-pub async fn run<W: World>(
-    world: &W,
+pub async fn run(
+    world: &dyn World,
     settings: &Settings,
     memory: Memory,
     sink: &mut dyn Sink,
@@ -156,8 +156,8 @@ pub async fn run<W: World>(
 }
 
 /// A campaign while it runs.
-struct Run<'r, W> {
-    world: &'r W,
+struct Run<'r> {
+    world: &'r dyn World,
     settings: &'r Settings,
     memory: Memory,
     sink: &'r mut dyn Sink,
@@ -203,9 +203,9 @@ struct Judged {
 /// An execution under way, which gives its worker back.
 type Running<'r> = BoxFuture<'r, (u32, Ticket, Result<Observed, BrokenWorld>)>;
 
-impl<'r, W: World> Run<'r, W> {
+impl<'r> Run<'r> {
     fn new(
-        world: &'r W,
+        world: &'r dyn World,
         settings: &'r Settings,
         mut memory: Memory,
         sink: &'r mut dyn Sink,
@@ -417,7 +417,7 @@ impl<'r, W: World> Run<'r, W> {
         masked: Vec<String>,
     ) -> Result<Arc<Identity>, BrokenWorld> {
         let identity = Arc::new(chosen.identity.clone());
-        let (reference, _) = self.world.reference(&identity).await?;
+        let (reference, _) = self.world.record(&Faultload::none(), &identity).await?;
         let settings = self.settings;
         self.sink.note(&Event::Restarted {
             executions: self.executed.saturating_sub(1),
@@ -699,7 +699,7 @@ impl Sink for Counted<'_> {
 }
 
 /// How many executions are under way at once.
-fn workers(world: &impl World, settings: &Settings) -> u32 {
+fn workers(world: &dyn World, settings: &Settings) -> u32 {
     settings.jobs.min(world.workers()).max(1)
 }
 
@@ -717,8 +717,8 @@ impl Until<'_> {
 
 /// Runs these at once, each by a worker of its own, but for those that an
 /// earlier run of the campaign made; says which those are.
-async fn run_all<W: World>(
-    world: &W,
+async fn run_all(
+    world: &dyn World,
     faultloads: &[Faultload],
     identity: &Arc<Identity>,
     memory: &mut Memory,
@@ -740,8 +740,8 @@ async fn run_all<W: World>(
     try_join_all(runs).await
 }
 
-fn start<'r, W: World>(
-    world: &'r W,
+fn start<'r>(
+    world: &'r dyn World,
     worker: u32,
     ticket: Ticket,
     faultload: Faultload,

@@ -103,7 +103,7 @@ impl Doubts {
 
     /// Notes in the certificate what is doubtful, and what the world saw that
     /// no execution shows.
-    pub(crate) fn note_in(self, certificate: &mut Certificate, world: &impl World) {
+    pub(crate) fn note_in(self, certificate: &mut Certificate, world: &dyn World) {
         let is_orphan = |(doubt, _): &(Doubt, Point)| *doubt == Doubt::Orphan;
         let is_twin = |(doubt, _): &(Doubt, Point)| *doubt == Doubt::Twin;
         if self.calls.keys().any(is_orphan) {
@@ -205,14 +205,12 @@ fn is_struck(call: &Call) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::time::Duration;
 
-    use murphy_model::{CallId, Execution, Faultload, Identity, Trace, Verdict};
-    use murphy_registry::Recorded;
+    use murphy_model::{CallId, Execution, Faultload, Trace, Verdict};
 
     use super::*;
-    use crate::BrokenWorld;
+    use crate::{Executing, Job};
 
     /// A call: who made it, when it arrived and ended, how that is known.
     type Sketch = (&'static str, Option<u32>, u32, Option<u32>, Link);
@@ -279,20 +277,7 @@ mod tests {
             self.services.iter().map(|it| (*it).to_owned()).collect()
         }
 
-        async fn run(
-            &self,
-            _: u32,
-            _: &Faultload,
-            _: &Arc<Identity>,
-        ) -> Result<Observed, BrokenWorld> {
-            unreachable!("nothing is run")
-        }
-
-        async fn record(
-            &self,
-            _: &Faultload,
-            _: &Arc<Identity>,
-        ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
+        fn execute<'w>(&'w self, _: Job<'w>) -> Executing<'w> {
             unreachable!("nothing is run")
         }
     }

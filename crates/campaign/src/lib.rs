@@ -37,4 +37,4 @@ pub use searcher::Searcher;
 pub use settings::{IdentityChoice, MayLeaveOut, REFERENCES, Settings, StrategyKind};
 pub use stable::Varies;
 pub use stop::{Hurry, Stopper, Stopping};
-pub use world::{BrokenWorld, World};
+pub use world::{BrokenWorld, Executing, Job, Keep, World};

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use murphy_model::{Identity, Observed, Point, Verdict};
+use murphy_model::{Faultload, Identity, Observed, Point, Verdict};
 use murphy_registry::Recorded;
 
 use crate::answer_masks;
@@ -75,15 +75,16 @@ pub enum Refused {
 
 /// Runs the references and settles how calls are told apart. What comes back
 /// is the first of them, its calls named as they will be.
-pub async fn run<W: World>(
-    world: &W,
+pub async fn run(
+    world: &dyn World,
     settings: &Settings,
     sink: &mut dyn Sink,
 ) -> Result<(Observed, Chosen), crate::Failed> {
     let start = Arc::new(settings.identity.start().clone());
+    let none = Faultload::none();
     let mut references: Vec<(Observed, Option<Recorded>)> = Vec::new();
     let mut make = async |number: usize| {
-        let (observed, recorded) = world.reference(&start).await?;
+        let (observed, recorded) = world.record(&none, &start).await?;
         let observed = redacted(observed);
         sink.note(&Event::ReferenceRan {
             number,

@@ -36,7 +36,7 @@ impl Searcher {
         }
     }
 
-    /// Every point seen that can be made to fail, in the order first seen.
+    /// Every point seen that can be injected, in the order first seen.
     pub fn points(&self) -> Vec<Point> {
         let points = match self {
             Searcher::Tree(tree) => tree.points(),

@@ -79,7 +79,7 @@ pub enum IdentityChoice {
     Auto(Identity, MayLeaveOut),
 }
 
-/// What may be left out when calls are told apart; path segments that differ
+/// What may be ignored when identifying calls; path segments that differ
 /// always may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MayLeaveOut {

@@ -80,7 +80,7 @@ impl fmt::Display for Varies {
 pub(crate) struct Compared<'c> {
     /// Whether the number of equal calls is among it.
     pub(crate) count: bool,
-    /// Calls that are never made to fail may come and go.
+    /// Calls that are never injected may come and go.
     pub(crate) filter: &'c Filter,
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn check(traces: &[&Trace], compared: Compared<'_>) -> Result<(), Vec
 }
 
 impl Compared<'_> {
-    /// The scenario's own calls are never made to fail, and matter.
+    /// The scenario's own calls are never injected, and matter.
     fn matters(&self, point: &Point) -> bool {
         point.parent().is_none() || self.filter.allows(point)
     }
@@ -198,7 +198,7 @@ pub(crate) fn without_payload(chosen: &mut Chosen, may: MayLeaveOut, _: &[&Recor
     if may.payload && std::mem::replace(&mut chosen.identity.payload, false) {
         chosen.identity.masked.clear();
         chosen.masked.push(
-            "payloads: they differ in more than single fields, so calls are told apart by their paths alone".to_owned(),
+            "payloads: they differ in more than single fields, so calls are identified by their paths alone".to_owned(),
         );
     }
 }

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use murphy_model::{Faultload, Identity, Observed, Point};
 use murphy_registry::{Recorded, Unattributed};
 
@@ -24,7 +25,7 @@ pub struct BrokenWorld {
 }
 
 /// Where scenarios run.
-pub trait World: Send + Sync + 'static {
+pub trait World: Send + Sync {
     /// How many executions can run at the same time; at least 1. Workers are
     /// numbered from 0.
     fn workers(&self) -> u32;
@@ -71,34 +72,73 @@ pub trait World: Send + Sync + 'static {
 
     /// Brings the system back to how it was when it was started, while nothing
     /// runs; false where that cannot be done from here.
-    fn restart(&self) -> impl Future<Output = Result<bool, BrokenWorld>> + Send {
-        async { Ok(false) }
+    fn restart(&self) -> BoxFuture<'_, Result<bool, BrokenWorld>> {
+        Box::pin(async { Ok(false) })
     }
 
-    /// Runs the scenario once under a faultload. Each worker runs one
-    /// execution at a time.
-    fn run(
-        &self,
+    /// Stops what was started for it.
+    fn stop(self: Box<Self>) -> BoxFuture<'static, Result<(), BrokenWorld>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    /// Runs the scenario once. Each worker runs one scenario at a time.
+    fn execute<'w>(&'w self, job: Job<'w>) -> Executing<'w>;
+
+    /// Runs the scenario once under a faultload, for the calls alone.
+    fn run<'w>(
+        &'w self,
         worker: u32,
-        faultload: &Faultload,
-        identity: &Arc<Identity>,
-    ) -> impl Future<Output = Result<Observed, BrokenWorld>> + Send;
+        faultload: &'w Faultload,
+        identity: &'w Arc<Identity>,
+    ) -> BoxFuture<'w, Result<Observed, BrokenWorld>> {
+        let job = Job {
+            worker,
+            faultload,
+            identity,
+            keep: Keep::Calls,
+        };
+        Box::pin(async move { Ok(self.execute(job).await?.0) })
+    }
 
     /// Runs the scenario once under a faultload, by itself, and keeps the
-    /// requests it led to, so that what varies between runs can be learnt.
-    /// `None` where the world cannot tell, and its own identity is to be used
-    /// as it is.
-    fn record(
-        &self,
-        faultload: &Faultload,
-        identity: &Arc<Identity>,
-    ) -> impl Future<Output = Result<(Observed, Option<Recorded>), BrokenWorld>> + Send;
-
-    /// The same without faults.
-    fn reference(
-        &self,
-        identity: &Arc<Identity>,
-    ) -> impl Future<Output = Result<(Observed, Option<Recorded>), BrokenWorld>> + Send {
-        async move { self.record(&Faultload::none(), identity).await }
+    /// requests.
+    fn record<'w>(
+        &'w self,
+        faultload: &'w Faultload,
+        identity: &'w Arc<Identity>,
+    ) -> Executing<'w> {
+        self.execute(Job {
+            worker: 0,
+            faultload,
+            identity,
+            keep: Keep::Requests,
+        })
     }
 }
+
+/// One execution to be made.
+#[derive(Clone, Copy)]
+pub struct Job<'j> {
+    /// Who runs it, from 0.
+    pub worker: u32,
+    /// What is to fail.
+    pub faultload: &'j Faultload,
+    /// How calls are identified.
+    pub identity: &'j Arc<Identity>,
+    /// What is kept besides the calls.
+    pub keep: Keep,
+}
+
+/// What is kept of an execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// The calls.
+    Calls,
+    /// Also the requests they were made with, so that what varies between runs
+    /// can be learnt.
+    Requests,
+}
+
+/// An execution under way: what is seen of it and, where they are to be kept and
+/// the world can tell, its requests.
+pub type Executing<'w> = BoxFuture<'w, Result<(Observed, Option<Recorded>), BrokenWorld>>;

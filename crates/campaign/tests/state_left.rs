@@ -2,19 +2,18 @@
 //! other fault is blamed for it. Without the fault-free checks all of these
 //! campaigns would pass, or blame whatever was injected next.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use murphy_campaign::{
-    BrokenWorld, Event, IdentityChoice, Memory, Outcome, STATE_LEFT_BEHIND, Settings, Sink,
-    Stopping, StrategyKind, World, run,
+    BrokenWorld, Event, Executing, IdentityChoice, Job, Memory, Outcome, STATE_LEFT_BEHIND,
+    Settings, Sink, Stopping, StrategyKind, World, run,
 };
 use murphy_model::{
     Call, CallId, Execution, Fault, Faultload, Identity, Incomplete, Observed, Point, Reply, Trace,
     Verdict,
 };
-use murphy_registry::Recorded;
 use murphy_search::{Modes, Options, Reduction};
 
 /// A request that calls some services in turn and gets over all failures; one
@@ -38,7 +37,7 @@ impl Leaking {
         }
     }
 
-    fn execute(&self, faultload: &Faultload) -> Observed {
+    fn run_now(&self, faultload: &Faultload) -> Observed {
         self.runs.fetch_add(1, SeqCst);
         let entry: Point = "shop GET /".parse().unwrap();
         let is_dirty = self.is_dirty.load(SeqCst);
@@ -96,28 +95,15 @@ impl World for Leaking {
         4
     }
 
-    async fn restart(&self) -> Result<bool, BrokenWorld> {
+    fn restart(&self) -> BoxFuture<'_, Result<bool, BrokenWorld>> {
         if self.can_restart {
             self.is_dirty.store(false, SeqCst);
         }
-        Ok(self.can_restart)
+        Box::pin(async { Ok(self.can_restart) })
     }
 
-    async fn run(
-        &self,
-        _: u32,
-        faultload: &Faultload,
-        _: &Arc<Identity>,
-    ) -> Result<Observed, BrokenWorld> {
-        Ok(self.execute(faultload))
-    }
-
-    async fn record(
-        &self,
-        faultload: &Faultload,
-        _: &Arc<Identity>,
-    ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
-        Ok((self.execute(faultload), None))
+    fn execute<'w>(&'w self, job: Job<'w>) -> Executing<'w> {
+        Box::pin(async move { Ok((self.run_now(job.faultload), None)) })
     }
 }
 

@@ -54,7 +54,7 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Say what became of a faultload in the search, and why; or show one execution.
     Explain(ExplainArgs),
-    /// Run a test once and show the calls it leads to: what can be made to fail.
+    /// Run a test once and show the calls it leads to: what can be injected.
     List(ListArgs),
     /// Say how many cases there are and how long they may take, before running them.
     Plan(PlanArgs),

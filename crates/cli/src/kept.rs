@@ -63,7 +63,7 @@ impl Kept {
         if args.resume && unfinished.is_none() {
             let why = match broken_off(&store, &campaign.scenario)? {
                 Some(other) => made_of.tell_apart(campaign, &Asked::of(args), &other),
-                None => "no campaign with these settings was broken off".to_owned(),
+                None => "no interrupted campaign has these settings".to_owned(),
             };
             output::say(format_args!("note: {why}; this one starts afresh"));
         }
@@ -97,7 +97,7 @@ impl Kept {
         self.recorder.flush();
         if let Some(trouble) = self.store.trouble() {
             complain(format_args!(
-                "not all of the campaign could be kept: {trouble}\nhint: its result stands; for the next, {}",
+                "part of the campaign could not be saved: {trouble}\nhint: the result is still valid; for the next run, {}",
                 trouble.hint()
             ));
         }
@@ -112,7 +112,7 @@ pub(crate) fn tell<'k>(all: impl Iterator<Item = &'k Kept> + Clone) {
     let mut stores = all.map(|kept| &kept.store);
     if let Some(Err(trouble)) = stores.next().map(|store| store.tell(&campaigns)) {
         complain(format_args!(
-            "that the result was told could not be kept: {trouble}\nhint: {}",
+            "could not record that the result was reported: {trouble}\nhint: {}",
             trouble.hint()
         ));
     }
@@ -224,13 +224,13 @@ impl MadeOf {
         let made_of: MadeOf = serde_json::from_str(&then.settings).unwrap_or_default();
         let has_changed = |what: &str| {
             format!(
-                "{what} has changed since campaign {} was broken off",
+                "{what} has changed since campaign {} was interrupted",
                 then.campaign.as_str()
             )
         };
         if asked(&then.settings).test != asked_now.test {
             return format!(
-                "campaign {} was broken off, but is on another test",
+                "campaign {} was interrupted, but ran another test",
                 then.campaign.as_str()
             );
         }
@@ -250,7 +250,7 @@ impl MadeOf {
             || typed(asked_now) != typed(&asked(&then.settings))
         {
             return format!(
-                "campaign {} was broken off, but was asked for with other options",
+                "campaign {} was interrupted, but used different options",
                 then.campaign.as_str()
             );
         }

@@ -12,10 +12,11 @@ use murphy_report::terminal;
 use murphy_store::{CampaignEntry, Store};
 use murphy_system::spec::ScenarioSpec;
 
-use crate::args::{CampaignArgs, SearchArgs};
+use crate::args::SearchArgs;
 use crate::error::Error;
 use crate::kept;
 use crate::project::Project;
+use crate::settings::Typed;
 use murphy_config::Usage;
 
 /// An execution that was made.
@@ -170,11 +171,11 @@ fn as_it_was_run(
         jobs: Some(1),
         ..search.clone().or(asked.search)
     };
-    let strategy = CampaignArgs {
+    let typed = Typed {
         strategy: strategy.or(asked.strategy),
-        ..CampaignArgs::default()
+        ..Typed::search(&search)
     };
-    project.campaign(scenario, &search, Some(&strategy))
+    project.campaign(scenario, typed)
 }
 
 fn none_ended(project: &Project, scenario: &ScenarioSpec) -> Usage {

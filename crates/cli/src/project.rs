@@ -8,22 +8,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use murphy_campaign::{
-    BrokenWorld, IdentityChoice, MayLeaveOut, Settings as Campaign, StrategyKind,
-};
+use murphy_campaign::{BrokenWorld, IdentityChoice, MayLeaveOut, Settings as Campaign};
 use murphy_model::{Identity, PathTemplates, nearest};
 use murphy_proxy::Witness;
 use murphy_report::redact;
-use murphy_search::{Filter, ModeRules, Modes, Options};
+use murphy_search::Modes;
 use murphy_system::spec::{ScenarioKind, ScenarioSpec, ServiceSpec, Source};
 use murphy_system::{
     self, Clash, Correlation, HowClashed, LiveOptions, LiveWorld, ServiceState, Wanted,
 };
 
-use crate::args::{CampaignArgs, ProjectArgs, SearchArgs};
+use crate::args::{ProjectArgs, SearchArgs};
 use crate::context::Context;
 use crate::error::Error;
-use crate::settings::{SearchWords, base_options, contradictions, search_words};
+use crate::settings::Typed;
 use crate::{descriptors, output};
 use murphy_config::Usage;
 use murphy_config::{Config, IdentityRules, Switch};
@@ -95,34 +93,30 @@ impl Project {
     pub(crate) fn campaign(
         &self,
         scenario: &ScenarioSpec,
-        search: &SearchArgs,
-        args: Option<&CampaignArgs>,
+        typed: Typed<'_>,
     ) -> Result<Campaign, Error> {
         let rules = &self.config.search;
-        if let Some(args) = args {
-            contradictions::check_campaign(args, search, rules.strategy)?;
-        }
-        let words = search_words(search)?;
-        let modes = self.modes(&words);
-        let jobs = self.jobs(search);
+        // What was typed counts for all calls; the file may say more exactly.
+        let modes = match typed.modes()? {
+            Some(modes) => murphy_search::mode_rules(Some(modes)),
+            None => self.config.modes.for_search(),
+        };
+        let search = typed.resolve(rules, Modes::ByRule(modes.clone()))?;
+        let jobs = self.jobs(typed.search);
         descriptors::check(jobs, self.config.system.services.len(), false)?;
-        let asked = args.and_then(|args| args.strategy).or(rules.strategy);
-        let strategy = asked.unwrap_or_default();
-        let mut campaign = Campaign {
+        Ok(Campaign {
             scenario: scenario.name.clone(),
-            strategy,
+            strategy: search.strategy,
             modes: murphy_search::mode_names(&modes),
-            options: self.options(modes, strategy, words),
-            seed: search.seed.or(rules.seed).unwrap_or(0),
+            options: search.options,
+            seed: search.seed,
             jobs,
-            max_time: self.max_time(search)?,
-            audit: None,
+            max_time: search.max_time,
+            audit: search.audit,
             references: rules.references,
             identity: identity(&self.config.identity),
             oracles: self.oracles()?,
-        };
-        campaign.audit = args.and_then(|args| crate::settings::audit(args.audit, &campaign));
-        Ok(campaign)
+        })
     }
 
     /// How many executions run at once. State that is reset for one must not
@@ -142,50 +136,11 @@ impl Project {
         }
         if jobs > 1 && !self.config.system.reset.is_empty() {
             output::say(
-                "note: there are `reset` steps, which executions side by side would do to each other: `--jobs` counts as 1",
+                "note: using `--jobs 1`: with `reset` steps, parallel executions would reset each other's state",
             );
             return 1;
         }
         jobs
-    }
-
-    fn max_time(&self, search: &SearchArgs) -> Result<Option<Duration>, Usage> {
-        let typed = search.max_time.as_deref().map(crate::settings::time);
-        Ok(typed.transpose()?.or(self.config.search.max_time))
-    }
-
-    /// What was typed counts for all calls; the file may say more exactly.
-    fn modes(&self, words: &SearchWords) -> ModeRules {
-        match &words.modes {
-            Some(typed) => murphy_search::mode_rules(Some(typed.clone())),
-            None => self.config.modes.for_search(),
-        }
-    }
-
-    fn options(&self, modes: ModeRules, strategy: StrategyKind, words: SearchWords) -> Options {
-        let rules = &self.config.search;
-        // What was typed to be reduced is reduced, whatever the file says.
-        let exhaustive = words.exhaustive || (rules.exhaustive && words.reduce.is_empty());
-        let mut options = base_options(Modes::ByRule(modes), strategy, exhaustive);
-        if let Some(replies) = words.replies.or(rules.replies) {
-            options.replies = replies;
-        }
-        options.reduce.extend(&rules.reduce);
-        for reduction in &rules.no_reduce {
-            options.reduce.remove(reduction);
-        }
-        options.reduce.extend(words.reduce);
-        for reduction in &words.no_reduce {
-            options.reduce.remove(reduction);
-        }
-        options.order = words.order.or(rules.order).unwrap_or_default();
-        options.max_faults = words.max_faults.or(rules.max_faults);
-        options.max_cases = words.max_cases.or(rules.max_cases);
-        options.filter = match words.filter == Filter::default() {
-            true => rules.filter.clone(),
-            false => words.filter,
-        };
-        options
     }
 
     fn oracles(&self) -> Result<murphy_oracle::Settings, Usage> {
@@ -338,10 +293,10 @@ fn say_if_one_at_a_time(correlation: &Correlation, scenario: &ScenarioSpec, jobs
     };
     let at_once = match jobs {
         1 => "",
-        _ => ", so `--jobs` counts as 1",
+        _ => ", so `--jobs` is 1",
     };
     let more = match &correlation.clash {
-        None => " (`murphy doctor` tells more)",
+        None => " (see `murphy doctor`)",
         Some(clash) => way_out(clash, scenario),
     };
     output::say(format_args!(
@@ -367,9 +322,9 @@ fn say_if_waiting(correlation: &Correlation) {
 fn way_out(clash: &Clash, scenario: &ScenarioSpec) -> &'static str {
     match (&clash.how, &scenario.kind) {
         (HowClashed::Failed { .. }, ScenarioKind::Command(_)) => {
-            "\nhint: to run side by side each needs data of its own: `MURPHY_WORKER` tells them apart"
+            "\nhint: parallel executions need separate data: use `MURPHY_WORKER`"
         }
-        (HowClashed::Failed { .. }, _) => "\nhint: to run side by side each needs data of its own",
+        (HowClashed::Failed { .. }, _) => "\nhint: parallel executions need separate data",
         (HowClashed::OtherCalls(_), _) => "",
     }
 }

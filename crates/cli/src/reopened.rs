@@ -5,40 +5,31 @@
 //! is injected there, and what that shows, is for the commands.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use murphy::replays::{Ground, Held, Replay, ReplayError, ReplayPlan, Replayed, System};
 use murphy_campaign::{BrokenWorld, IdentityChoice, World};
 use murphy_model::{Faultload, Identity, Observed};
-use murphy_registry::Recorded;
 use murphy_report::terminal;
-use murphy_system::LiveWorld;
 
 use crate::args::{ProjectArgs, SearchArgs, SystemArgs};
 use crate::context::Context;
 use crate::error::Error;
 use crate::observe;
 use crate::project::Project;
-use crate::settings::Settings;
-use crate::worlds::Demo;
+use crate::settings::{Settings, Typed};
+use crate::worlds;
 use murphy_config as config;
 use murphy_config::Usage;
 
 /// A system that is up, with what is known of it without faults.
 pub(crate) struct Reopened {
-    place: Place,
+    world: Box<dyn World>,
     ground: Ground,
 }
 
-/// Where the system is.
-enum Place {
-    Demo(Demo),
-    Live(Box<LiveWorld>),
-}
-
-/// A place before anything was run in it.
+/// The same before anything was run in it.
 struct Opened {
-    place: Place,
+    world: Box<dyn World>,
     oracles: murphy_oracle::Settings,
     hint: String,
 }
@@ -94,7 +85,7 @@ impl Reopened {
         &self,
         faultload: &Faultload,
     ) -> Result<(Observed, Vec<Held>), BrokenWorld> {
-        self.ground.run(&self.place, faultload).await
+        self.ground.run(&*self.world, faultload).await
     }
 
     /// Replays a finding.
@@ -103,12 +94,12 @@ impl Reopened {
         replay: &Replay,
         plan: &ReplayPlan,
     ) -> Result<Result<Replayed, ReplayError>, BrokenWorld> {
-        self.ground.replay(&self.place, replay, plan).await
+        self.ground.replay(&*self.world, replay, plan).await
     }
 
     /// Stops what was started.
     pub(crate) async fn stop(self) -> Result<(), BrokenWorld> {
-        self.place.stop().await
+        self.world.stop().await
     }
 }
 
@@ -116,12 +107,12 @@ impl Opened {
     /// Runs the scenario without faults, which must go well.
     async fn with_reference(self, identity: Identity) -> Result<Reopened, Error> {
         let Opened {
-            place,
+            world,
             oracles,
             hint,
         } = self;
-        let error = match Ground::find(&place, identity, oracles).await {
-            Ok(Ok(ground)) => return Ok(Reopened { place, ground }),
+        let error = match Ground::find(&*world, identity, oracles).await {
+            Ok(Ok(ground)) => return Ok(Reopened { world, ground }),
             Ok(Err(unfit)) => Error::Reference {
                 complaint: unfit.complaint,
                 output: unfit.output,
@@ -130,7 +121,7 @@ impl Opened {
             Err(broken) => broken.into(),
         };
         // The first thing that went wrong is the one to be told.
-        let _ = place.stop().await;
+        let _ = world.stop().await;
         Err(error)
     }
 }
@@ -155,12 +146,17 @@ fn demo_settings(
         modes: Some(modes).filter(|modes| !modes.is_empty()),
         ..SearchArgs::default()
     };
-    Ok(Settings::of_system(command, app, given, &search, None)?)
+    Ok(Settings::of_system(
+        command,
+        app,
+        given,
+        Typed::search(&search),
+    )?)
 }
 
 async fn open_demo(settings: Settings) -> Result<Opened, Error> {
     Ok(Opened {
-        place: Place::Demo(Demo::open(settings.place).await?),
+        world: worlds::open(settings.place).await?,
         oracles: settings.campaign.oracles,
         hint: settings.reference_hint,
     })
@@ -194,10 +190,10 @@ async fn open_project(
     };
     let project = Project::open_in(&given, context, &directory)?;
     let scenario = &project.scenarios[0];
-    let campaign = project.campaign(scenario, &SearchArgs::default(), None)?;
+    let campaign = project.campaign(scenario, Typed::search(&SearchArgs::default()))?;
     let (world, _) = project.bring_up(scenario, 1, "replay").await?;
     Ok(Opened {
-        place: Place::Live(Box::new(world)),
+        world: Box::new(world),
         oracles: campaign.oracles,
         hint: observe::HINT.to_owned(),
     })
@@ -235,47 +231,6 @@ fn where_now(
     let root = now.parent().unwrap_or(here);
     let directory = root.join(below.unwrap_or(Path::new("")));
     (now, directory)
-}
-
-impl World for Place {
-    fn workers(&self) -> u32 {
-        match self {
-            Place::Demo(world) => world.workers(),
-            Place::Live(world) => world.workers(),
-        }
-    }
-
-    async fn run(
-        &self,
-        worker: u32,
-        faultload: &Faultload,
-        identity: &Arc<Identity>,
-    ) -> Result<Observed, BrokenWorld> {
-        match self {
-            Place::Demo(world) => world.run(worker, faultload, identity).await,
-            Place::Live(world) => world.run(worker, faultload, identity).await,
-        }
-    }
-
-    async fn record(
-        &self,
-        faultload: &Faultload,
-        identity: &Arc<Identity>,
-    ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
-        match self {
-            Place::Demo(world) => world.record(faultload, identity).await,
-            Place::Live(world) => world.record(faultload, identity).await,
-        }
-    }
-}
-
-impl Place {
-    async fn stop(self) -> Result<(), BrokenWorld> {
-        match self {
-            Place::Demo(_) => Ok(()),
-            Place::Live(world) => world.stop().await,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ pub(crate) fn say_what_is_missing(code: u8, summary: &Summary, max_time: Option<
     let is_late = max_time.is_some_and(|most| summary.timing.total >= most);
     match code {
         exit::NOTHING_INJECTED if summary.certificate.points == 0 => complain(format_args!(
-            "nothing was tested: no call can be made to fail\nhint: {}",
+            "nothing was tested: no call can be injected\nhint: {}",
             why_no_points(&summary.certificate)
         )),
         exit::NOTHING_INJECTED if summary.certificate.is_complete() => complain(
@@ -58,7 +58,7 @@ pub(crate) fn say_what_is_missing(code: u8, summary: &Summary, max_time: Option<
             "nothing was tested: the executions without faults, which come first, took all the time allowed\nhint: allow more with `--max-time`",
         ),
         exit::NOTHING_INJECTED => complain(format_args!(
-            "nothing was tested: no fault struck (executions: {explored})\nhint: allow more with `--max-cases` or `--max-time`"
+            "nothing was tested: no fault was injected (executions: {explored})\nhint: allow more with `--max-cases` or `--max-time`"
         )),
         exit::INCOMPLETE => {
             complain("the search is not complete, which `--require-complete` asks for");

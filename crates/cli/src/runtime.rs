@@ -44,8 +44,8 @@ fn block_on_runtime<T>(builder: &mut Builder, work: impl Future<Output = T>) -> 
 }
 
 /// Runs a campaign; signals stop it. Says whether one did.
-pub(crate) async fn campaign<W: World>(
-    world: &W,
+pub(crate) async fn campaign(
+    world: &dyn World,
     settings: &Settings,
     memory: Memory,
     sinks: &mut [&mut dyn Sink],
@@ -127,9 +127,9 @@ impl Stopped {
 }
 
 const FIRST_WHILE_STOPPING: &str =
-    "stopping: what was started is stopped in good order; once more to stop at once";
-const FIRST: &str = "stopping: the running cases are finished first; once more to stop at once";
-const SECOND: &str = "stopping at once";
+    "stopping: shutting down what was started; press Ctrl-C again to stop now";
+const FIRST: &str = "stopping: finishing running executions; press Ctrl-C again to stop now";
+const SECOND: &str = "stopping now";
 
 /// Whether a campaign is under way. Signals are the whole process's, and so is
 /// what they mean at a time.

@@ -2,13 +2,15 @@
 //!
 //! Owns the choice of files. Services that Murphy starts, and tests that are
 //! commands, are made of what is in their directory; what tools put there
-//! beside it does not count. A change that touches no file (an installed
-//! package, a database) is not seen.
+//! beside it does not count, nor what is hidden or ignored by Git. A change
+//! that touches no other file (an installed package, a database) is not seen.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ignore::{DirEntry, WalkBuilder};
 use murphy_system::spec::{
     CommandSpec, ManagedSpec, ScenarioKind, ScenarioSpec, ServiceSpec, Source, StepSpec, SystemSpec,
 };
@@ -134,14 +136,21 @@ pub(crate) fn absolute(path: &Path) -> PathBuf {
 }
 
 fn take_files(hasher: &mut blake3::Hasher, directory: &Path, counts: &dyn Fn(&Path) -> bool) {
-    let mut files = Vec::new();
-    collect(directory, &mut files);
-    files.retain(|file| counts(file));
-    files.sort();
-    for file in &files {
-        let name = file.strip_prefix(directory).unwrap_or(file);
+    let is_source = |entry: &DirEntry| {
+        entry.depth() == 0 || !LEFT_OUT.iter().any(|name| entry.file_name() == *name)
+    };
+    let files = WalkBuilder::new(directory)
+        .require_git(false)
+        .sort_by_file_name(OsStr::cmp)
+        .filter_entry(is_source)
+        .build()
+        .flatten()
+        .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()))
+        .take(MOST);
+    for file in files.map(DirEntry::into_path).filter(|file| counts(file)) {
+        let name = file.strip_prefix(directory).unwrap_or(&file);
         take(hasher, name.as_os_str().as_encoded_bytes());
-        take(hasher, &content(file));
+        take(hasher, &content(&file));
     }
 }
 
@@ -160,24 +169,6 @@ fn content(file: &Path) -> Vec<u8> {
         Ok(about) if about.len() > LARGEST => about.len().to_le_bytes().to_vec(),
         // A file that cannot be read is the same unreadable file next time.
         _ => fs::read(file).unwrap_or_default(),
-    }
-}
-
-fn collect(directory: &Path, files: &mut Vec<PathBuf>) {
-    let Ok(entries) = fs::read_dir(directory) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        if name.starts_with('.') || LEFT_OUT.contains(&&*name) || files.len() >= MOST {
-            continue;
-        }
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() => collect(&entry.path(), files),
-            Ok(kind) if kind.is_file() => files.push(entry.path()),
-            _ => {}
-        }
     }
 }
 
@@ -205,6 +196,10 @@ mod tests {
         fs::write(&own[0], "{}").unwrap();
         fs::create_dir_all(directory.join(".murphy")).unwrap();
         fs::write(directory.join(".murphy/store.db"), "rows").unwrap();
+        fs::create_dir_all(directory.join("build")).unwrap();
+        fs::write(directory.join("build/app"), "made").unwrap();
+        fs::write(directory.join(".gitignore"), "*.log\n").unwrap();
+        fs::write(directory.join("requests.log"), "GET /").unwrap();
         assert_eq!(of(&service, None, &own), empty);
         fs::write(directory.join("app.py"), "print()").unwrap();
         let one = of(&service, None, &own);

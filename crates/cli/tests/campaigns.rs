@@ -178,11 +178,11 @@ fn two_ctrl_c() {
         said(&project).contains("the running cases are finished first")
     });
     assert!(runs(&mut child), "one is not enough to stop at once");
-    assert!(!said(&project).contains("stopping at once"));
+    assert!(!said(&project).contains("stopping now"));
     signal(child.id(), "INT");
     let done = end(child).exited(130);
     assert_eq!(done.stdout, "");
-    assert!(said(&project).contains("stopping at once"));
+    assert!(said(&project).contains("stopping now"));
     project.check_nothing_is_left();
     // It was broken off, so it can be resumed.
     let store = Store::open(&project.state()).unwrap();
@@ -197,7 +197,7 @@ fn sigterm() {
     signal(child.id(), "TERM");
     let done = end(child).exited(143);
     assert_eq!(done.stdout, "", "there is no time for a report");
-    assert!(done.stderr.contains("stopping at once"), "{}", done.stderr);
+    assert!(done.stderr.contains("stopping now"), "{}", done.stderr);
     project.check_nothing_is_left();
 }
 
@@ -207,7 +207,7 @@ fn sighup() {
     signal(child.id(), "HUP");
     let done = end(child).exited(129);
     assert_eq!(done.stdout, "", "nobody reads it");
-    assert!(done.stderr.contains("stopping at once"), "{}", done.stderr);
+    assert!(done.stderr.contains("stopping now"), "{}", done.stderr);
     project.check_nothing_is_left();
 }
 
@@ -302,7 +302,7 @@ fn ctrl_c_at_the_end() {
     signal(child.id(), "INT");
     wait_until("one is heard", || said(&project).contains("in good order"));
     assert!(runs(&mut child), "one is not enough to stop at once");
-    assert!(!said(&project).contains("stopping at once"));
+    assert!(!said(&project).contains("stopping now"));
     signal(child.id(), "INT");
     let done = end(child).exited(130);
     assert_eq!(done.result()["findings"].as_array().unwrap().len(), 2);
@@ -533,7 +533,7 @@ fn two_at_once() {
     assert_eq!(campaigns.len(), 2);
     for campaign in campaigns {
         assert_eq!(campaign.state, CampaignState::Ended);
-        assert_eq!(campaign.findings, 2);
+        assert_eq!(store.findings(&campaign.campaign).unwrap().len(), 2);
     }
     project.check_nothing_is_left();
 }
@@ -745,7 +745,7 @@ fn not_resumed() {
         assert!(told.contains("; this one starts afresh"), "{told}");
         fs::remove_file(project.directory.join("events.ndjson")).unwrap();
     };
-    let other = "broken off, but was asked for with other options";
+    let other = "interrupted, but used different options";
     says(&|| {}, &["--max-cases", "2"], other);
     says(&|| {}, &["--max-cases", "2", "--seed", "7"], other);
     let changed = || project.write("cart/new.py", "# changed");

@@ -251,12 +251,12 @@ fn mistakes_are_told_with_their_place() {
         ),
         (
             service("command = 'x {cart}'"),
-            "stands for nothing",
+            "is not a placeholder",
             "{cart}",
         ),
         (
             service("command = 'x'\nenv = { A = '{port' }"),
-            "a brace is alone",
+            "unmatched brace",
             "{port",
         ),
         (
@@ -285,7 +285,11 @@ fn mistakes_are_told_with_their_place() {
             "cannot both",
             "'x'",
         ),
-        (service("proxied = true"), "is nowhere", "cart"),
+        (
+            service("proxied = true"),
+            "needs `command` or `upstream`",
+            "cart",
+        ),
         (
             service("upstream = 'a:1'\nlisten = 'localhost:9'"),
             "no address to listen at",

@@ -13,7 +13,7 @@ use crate::{Faultload, Point, Reply};
 /// What a search covered when it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Certificate {
-    /// Points seen that can be made to fail (the scenario's own requests are not).
+    /// Points seen that can be injected (the scenario's own requests are not).
     pub points: usize,
     /// How many of them the reference execution did not show.
     pub conditional: usize,
@@ -27,9 +27,9 @@ pub struct Certificate {
     pub pruned: BTreeMap<&'static str, usize>,
     /// Where every faultload of the space went, when the model is complete.
     pub skips: Option<Skips>,
-    /// Executions in which a planned fault never struck.
+    /// Executions in which a planned fault was not injected.
     pub not_exercised: usize,
-    /// Executions made ahead of time and thrown away.
+    /// Executions speculative, discarded.
     pub speculative: usize,
     /// The largest number of faults that was allowed together, if bounded.
     pub bound: Option<usize>,
@@ -90,7 +90,7 @@ pub enum Incomplete {
     Contradicted,
     /// The proof that nothing is left was given up for its size.
     GaveUp,
-    /// Nobody is known to have made some calls, so they were not made to fail.
+    /// Nobody is known to have made some calls, so they were not injected.
     Orphans,
     /// Calls arrived when their execution was over, so it is not known what
     /// all came of it.
@@ -199,7 +199,7 @@ pub enum Flag {
         execution: usize,
     },
     /// Nobody is known to have made the call, so it is taken for the
-    /// scenario's own and never made to fail.
+    /// scenario's own and never injected.
     Orphan {
         /// The call.
         at: Point,
@@ -215,7 +215,7 @@ pub enum Flag {
         execution: usize,
     },
     /// A call arrived while executions ran and belongs to none of them as far
-    /// as can be told, so it was never made to fail.
+    /// as can be told, so it was never injected.
     Unattributed {
         /// The call, without who made it.
         at: Point,

@@ -7,7 +7,7 @@ use crate::{Fault, Faultload, Trace};
 pub enum Verdict {
     /// The scenario was content and every planned fault struck.
     Passed,
-    /// The scenario was not content.
+    /// The scenario failed.
     Failed {
         /// What it said.
         why: String,

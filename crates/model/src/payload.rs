@@ -68,13 +68,6 @@ impl PayloadHash {
         cut.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
         PayloadHash(cut)
     }
-
-    /// The leading `digits` hexadecimal digits, for people.
-    pub fn short(&self, digits: usize) -> String {
-        let mut text = self.to_string();
-        text.truncate(digits);
-        text
-    }
 }
 
 /// Kind and length go before each part, so that no two different payloads can

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use murphy_campaign::{BrokenWorld, World};
+use murphy_campaign::{BrokenWorld, Executing, Job, World};
 use murphy_corpus::sockets::{Keep, StageError};
 use murphy_corpus::{Simulator, Stage};
 use murphy_model::{Faultload, Identity, Observed};
@@ -37,21 +37,8 @@ impl World for Simulated {
         false
     }
 
-    async fn run(
-        &self,
-        _: u32,
-        faultload: &Faultload,
-        _: &Arc<Identity>,
-    ) -> Result<Observed, BrokenWorld> {
-        Ok(self.run_now(faultload))
-    }
-
-    async fn record(
-        &self,
-        faultload: &Faultload,
-        _: &Arc<Identity>,
-    ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
-        Ok((self.run_now(faultload), None))
+    fn execute<'w>(&'w self, job: Job<'w>) -> Executing<'w> {
+        Box::pin(async move { Ok((self.run_now(job.faultload), None)) })
     }
 }
 
@@ -94,27 +81,16 @@ impl World for OnSockets {
         self.workers
     }
 
-    async fn run(
-        &self,
-        worker: u32,
-        faultload: &Faultload,
-        identity: &Arc<Identity>,
-    ) -> Result<Observed, BrokenWorld> {
-        let (observed, _) = self
-            .run_on_stage(worker, faultload, identity, Keep::Nothing)
-            .await?;
-        Ok(observed)
-    }
-
-    async fn record(
-        &self,
-        faultload: &Faultload,
-        identity: &Arc<Identity>,
-    ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
-        let (observed, recorded) = self
-            .run_on_stage(0, faultload, identity, Keep::Requests)
-            .await?;
-        Ok((observed, Some(recorded)))
+    fn execute<'w>(&'w self, job: Job<'w>) -> Executing<'w> {
+        Box::pin(async move {
+            let keep = match job.keep {
+                murphy_campaign::Keep::Calls => Keep::Nothing,
+                murphy_campaign::Keep::Requests => Keep::Requests,
+            };
+            let ran = self.run_on_stage(job.worker, job.faultload, job.identity, keep);
+            let (observed, recorded) = ran.await?;
+            Ok((observed, (keep == Keep::Requests).then_some(recorded)))
+        })
     }
 }
 

@@ -2,17 +2,16 @@
 //! it finds wrong is held against the system.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
 use murphy::campaign::{
-    BrokenWorld, Event, IdentityChoice, Memory, Outcome, Settings, Sink, Stopper, StrategyKind,
-    World, run,
+    BrokenWorld, Event, Executing, IdentityChoice, Job, Keep, Memory, Outcome, Settings, Sink,
+    Stopper, StrategyKind, World, run,
 };
 use murphy::demo::Simulated;
 use murphy_corpus::{FaultSet, Simulator, find};
-use murphy_model::{Faultload, Identity, Incomplete, Observed, Verdict};
+use murphy_model::{Faultload, Incomplete, Observed, Verdict};
 use murphy_registry::Recorded;
 use murphy_search::{Modes, Options};
 
@@ -64,16 +63,20 @@ impl World for Watched {
         8
     }
 
-    async fn run(
-        &self,
-        worker: u32,
-        faultload: &Faultload,
-        identity: &Arc<Identity>,
-    ) -> Result<Observed, BrokenWorld> {
+    fn execute<'w>(&'w self, job: Job<'w>) -> Executing<'w> {
+        Box::pin(self.watched(job))
+    }
+}
+
+impl Watched {
+    async fn watched(&self, job: Job<'_>) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
         // The reference is run apart.
+        if job.keep == Keep::Requests {
+            return self.simulated.execute(job).await;
+        }
         let number = self.begun.fetch_add(1, SeqCst) + 2;
         if number <= EXPLORED {
-            return self.simulated.run(worker, faultload, identity).await;
+            return self.simulated.execute(job).await;
         }
         let at_once = self.under_way.fetch_add(1, SeqCst) + 1;
         self.most_at_once.fetch_max(at_once, SeqCst);
@@ -83,22 +86,15 @@ impl World for Watched {
             self.stopper.hurry();
         }
         if !self.lies {
-            return self.simulated.run(worker, faultload, identity).await;
+            return self.simulated.execute(job).await;
         }
-        let (mut observed, _) = self.simulated.reference(identity).await?;
-        observed.execution.faultload = faultload.clone();
+        let none = Faultload::none();
+        let (mut observed, _) = self.simulated.record(&none, job.identity).await?;
+        observed.execution.faultload = job.faultload.clone();
         observed.execution.verdict = Verdict::Failed {
             why: "only in the audit".to_owned(),
         };
-        Ok(observed)
-    }
-
-    async fn record(
-        &self,
-        faultload: &Faultload,
-        identity: &Arc<Identity>,
-    ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
-        self.simulated.record(faultload, identity).await
+        Ok((observed, None))
     }
 }
 

@@ -304,7 +304,7 @@ async fn a_scenario_that_gets_in_its_own_way_is_run_one_at_a_time() {
     assert_eq!(clashes.load(Ordering::SeqCst), 0, "only one was asked for");
     assert_eq!(alone.notes(), [""; 0]);
     let beside = shop().await.jobs(3).run().await.unwrap();
-    let why = "the test passes alone, but 2 of 3 at once failed (somebody is in): one execution ran at a time, whatever `jobs` says";
+    let why = "the test passes alone, but 2 of 3 parallel runs failed (somebody is in): one execution ran at a time, whatever `jobs` says";
     assert_eq!(beside.notes(), [why]);
     assert_eq!((beside.jobs(), beside.is_solo()), (1, false));
     assert_eq!(clashes.load(Ordering::SeqCst), 2, "while it was tried out");
@@ -420,7 +420,7 @@ async fn an_assertion_shows_the_whole_report() {
     assert_eq!(panic_text(&fine.run().await.unwrap()), None);
     let nothing = shop(true).await.except("** > * *").scenario(can_buy);
     let text = panic_text(&nothing.run().await.unwrap()).expect("nothing was tested");
-    assert!(text.contains("no fault struck"), "{text}");
+    assert!(text.contains("no fault was injected"), "{text}");
 }
 
 #[tokio::test]

@@ -11,17 +11,18 @@
 //! a lucky order or dirty state shows as a green run.
 
 use std::collections::HashSet;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use murphy_campaign::{
-    BrokenWorld, Event, IdentityChoice, Memory, Settings, Sink, Stopping, StrategyKind, World, run,
+    BrokenWorld, Event, Executing, IdentityChoice, Job, Memory, Settings, Sink, Stopping,
+    StrategyKind, World, run,
 };
 use murphy_corpus::Simulator;
 use murphy_corpus::generated::{Knobs, generate, system};
 use murphy_model::{Fault, Faultload, Identity, Mode, Observed};
-use murphy_registry::Recorded;
 use murphy_search::{Modes, Options, Reduction};
 
 /// Everything that hides bugs, in small systems.
@@ -124,26 +125,13 @@ impl World for LongLived {
         vec![self.trial.clone()]
     }
 
-    async fn restart(&self) -> Result<bool, BrokenWorld> {
+    fn restart(&self) -> BoxFuture<'_, Result<bool, BrokenWorld>> {
         *self.simulator.lock().unwrap() = Some(fresh(self.seed));
-        Ok(true)
+        Box::pin(async { Ok(true) })
     }
 
-    async fn run(
-        &self,
-        _: u32,
-        faultload: &Faultload,
-        _: &Arc<Identity>,
-    ) -> Result<Observed, BrokenWorld> {
-        Ok(self.run_now(faultload))
-    }
-
-    async fn record(
-        &self,
-        faultload: &Faultload,
-        _: &Arc<Identity>,
-    ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
-        Ok((self.run_now(faultload), None))
+    fn execute<'w>(&'w self, job: Job<'w>) -> Executing<'w> {
+        Box::pin(async move { Ok((self.run_now(job.faultload), None)) })
     }
 }
 

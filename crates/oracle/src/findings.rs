@@ -43,7 +43,6 @@ pub struct Findings {
     families: BTreeMap<FamilyId, Family>,
     /// How many bugs there are that fail the build.
     failing: usize,
-    failed: FxHashSet<usize>,
 }
 
 /// One complaint about one execution.
@@ -155,7 +154,6 @@ impl Findings {
             places: FxHashMap::default(),
             families: BTreeMap::new(),
             failing: 0,
-            failed: FxHashSet::default(),
         }
     }
 
@@ -169,10 +167,7 @@ impl Findings {
         let mut core = None;
         let mut fails = false;
         for (order, (oracle, severity, complaint)) in complaints.into_iter().enumerate() {
-            if severity == Severity::Fail {
-                self.failed.insert(number);
-                fails = true;
-            }
+            fails |= severity == Severity::Fail;
             let core = core.get_or_insert_with(|| {
                 core_faults::core(&observed.execution.trace, &self.reference)
             });
@@ -233,12 +228,6 @@ impl Findings {
             member.bugs.push(at);
         }
         self.failing += self.bugs[at].offer(id, failure, observed);
-    }
-
-    /// How many executions failed: those that an oracle whose word fails the
-    /// build complained about.
-    pub fn failed_executions(&self) -> usize {
-        self.failed.len()
     }
 
     /// How many bugs there are up to now that are more than warnings. More

@@ -1,4 +1,4 @@
-//! Failure without cause: something failed although no fault struck it.
+//! Failure without cause: something failed although no fault was injected it.
 //!
 //! Owns what counts as a failure then: the scenario's complaint, or an answer
 //! of 5xx (or none) to any call that the reference runs never got, and which
@@ -32,7 +32,7 @@ fn judge_fault_free(case: &Case<'_>) -> Option<Complaint> {
     let id = first_failure(case, is_their_failure)?;
     let (name, reply) = (case.name(id), case.trace().call(id).reply?);
     Some(Complaint::new(
-        format!("{name} answered {reply} although no fault struck"),
+        format!("{name} answered {reply} although no fault was injected"),
         BugClass::Unclassified,
         Some(id),
     ))

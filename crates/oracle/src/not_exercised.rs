@@ -15,7 +15,7 @@ pub(crate) fn judge(case: &Case<'_>) -> Option<Complaint> {
     let names: Vec<String> = missing.iter().map(name).collect();
     Some(Complaint::new(
         format!(
-            "planned and never struck, so nothing is known of it: {}",
+            "planned but not injected, so nothing is known of it: {}",
             names.join(", ")
         ),
         BugClass::Untested,
@@ -46,7 +46,7 @@ mod tests {
         let missing = said(&story().planned("a GET / > c GET / = 500"));
         assert_eq!(
             missing[0].summary,
-            "planned and never struck, so nothing is known of it: `a GET / > c GET /`"
+            "planned but not injected, so nothing is known of it: `a GET / > c GET /`"
         );
     }
 }

@@ -23,7 +23,7 @@ pub enum Oracle {
     Scenario,
     /// Rules about the answers the scenario gets.
     Response,
-    /// A failure although no fault struck.
+    /// A failure although no fault was injected.
     NoCause,
     /// A callee's 503, 504 or 429 handed on as one's own answer.
     WrongStatus,
@@ -69,22 +69,6 @@ impl Oracle {
             Oracle::RetryAmplification => "retry-amplification",
             Oracle::RetryAtOnce => "retry-at-once",
             Oracle::RedundantCalls => "redundant-calls",
-        }
-    }
-
-    /// What it holds against an execution, in one line.
-    pub fn about(self) -> &'static str {
-        match self {
-            Oracle::Scenario => "the scenario itself complained",
-            Oracle::Response => "an answer broke a rule about statuses, words or time",
-            Oracle::NoCause => "something failed although no fault struck",
-            Oracle::WrongStatus => "a service that ran handed on a callee's 503, 504 or 429",
-            Oracle::NotExercised => "a planned fault never struck",
-            Oracle::TimeoutInversion => "a caller gave up before its callee could answer",
-            Oracle::RetryNotIdempotent => "work that was done was asked for once more",
-            Oracle::RetryAmplification => "attempts at several levels multiplied",
-            Oracle::RetryAtOnce => "a server whose connection broke was asked again at once",
-            Oracle::RedundantCalls => "the same call was made twice without need",
         }
     }
 

@@ -5,6 +5,7 @@
 //! say is nobody's business here.
 
 use murphy_model::{GrpcCode, Interface, Reply};
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 /// The bytes before each message: a flag and a length.
 pub(crate) const PREFIX: usize = 5;
@@ -53,14 +54,8 @@ pub(crate) fn first_message(body: &[u8]) -> Option<usize> {
 
 /// A message for `grpc-message`: percent-encoded where the protocol wants it.
 pub(crate) fn encode_message(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'%' | 0..0x20 | 0x7f.. => encoded.push_str(&format!("%{byte:02X}")),
-            _ => encoded.push(char::from(byte)),
-        }
-    }
-    encoded
+    const UNFIT: &AsciiSet = &CONTROLS.add(b'%');
+    utf8_percent_encode(text, UNFIT).to_string()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Executions side by side do not touch each other.
+//! Parallel executions do not touch each other.
 //!
 //! Each of many executions has its own faults and its own calls; run by eight
 //! threads at once over one registry, each must be recorded as when it ran

@@ -9,7 +9,7 @@ pub struct Explained {
     pub scenario: String,
     /// What was asked about.
     pub asked: Faultload,
-    /// Every point seen that can be made to fail.
+    /// Every point seen that can be injected.
     pub points: Vec<Point>,
     /// What it may mean among the calls that were seen.
     pub meanings: Vec<Meaning>,

@@ -174,7 +174,7 @@ fn excuse(finding: &Finding, summary: &Summary) -> Option<String> {
 
 fn never_struck(missing: &[Fault], labels: &Labels) -> String {
     let faults: Vec<String> = missing.iter().map(|fault| labels.fault(fault)).collect();
-    format!("not exercised: {} never struck", faults.join(", "))
+    format!("not exercised: {} not injected", faults.join(", "))
 }
 
 /// Text for XML: without colours and secrets, and without the two characters that no XML

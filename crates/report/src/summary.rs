@@ -29,7 +29,7 @@ pub struct Summary {
     pub failed_executions: usize,
     /// The execution without faults.
     pub reference: Trace,
-    /// Every point seen that can be made to fail, in the order first seen.
+    /// Every point seen that can be injected, in the order first seen.
     pub points: Vec<Point>,
     /// How long it took.
     pub timing: Timing,

@@ -71,7 +71,7 @@ impl<'c> Claim<'c> {
             return Claim {
                 complete: false,
                 title: "Nothing to inject",
-                text: "no call can be made to fail".to_owned(),
+                text: "no call can be injected".to_owned(),
                 assumptions: &[],
             };
         }
@@ -133,7 +133,7 @@ fn why_not(incomplete: &Incomplete) -> String {
             "the system contradicted itself, so what was skipped may not be redundant".to_owned()
         }
         Incomplete::BoundDepthFirst => {
-            "depth first, a call may be come by with more faults than needed, so the bound may have cut off cases; use --order bfs".to_owned()
+            "depth first, a call may first be reached with more faults than necessary, so the bound may have cut off cases; use --order bfs".to_owned()
         }
         Incomplete::Audit => {
             "skipped faultloads that were run after all did not go as predicted".to_owned()
@@ -148,13 +148,13 @@ fn why_not(incomplete: &Incomplete) -> String {
             "proving that nothing is left took too long; bound the search with --max-faults".to_owned()
         }
         Incomplete::Orphans => {
-            "nobody is known to have made some calls, so they were not made to fail; `murphy doctor` tells where context is lost, and `spare` leaves out calls that are none of the test's".to_owned()
+            "the caller of some calls is unknown, so they were not injected; `murphy doctor` tells where context is lost, and `spare` leaves out calls that are none of the test's".to_owned()
         }
         Incomplete::Late => {
-            "calls arrived when their execution was over, so it is not known what all came of it; wait longer with `grace`".to_owned()
+            "calls arrived after their execution ended; increase `grace`".to_owned()
         }
         Incomplete::Twins => {
-            "equal calls were made at the same time, so it is luck which of them a fault is injected into; cases with such faults were repeated, but one may be missing. Let the calls differ, in a query parameter or a header that `[identity]` knows, or make them one after the other".to_owned()
+            "equal calls were made at the same time, so a fault may be injected into either; cases with such faults were repeated, but one may be missing. Let the calls differ, in a query parameter or a header that `[identity]` knows, or make them one after the other".to_owned()
         }
         Incomplete::Guessed => {
             "who made some calls is a guess; let services hand on trace context, or say with `calls` in `[services.NAME]` whom each of them calls".to_owned()
@@ -308,7 +308,7 @@ pub(crate) fn flag(flag: &Flag, labels: &Labels) -> String {
             labels.point(at)
         ),
         Flag::Twins { at, execution } => format!(
-            "`{}` was made several times at once in execution {execution}; which of them a fault is injected into is luck",
+            "`{}` was made several times at once in execution {execution}; a fault may be injected into any of them",
             labels.point(at)
         ),
         Flag::Guessed { at, execution } => format!(
@@ -316,7 +316,7 @@ pub(crate) fn flag(flag: &Flag, labels: &Labels) -> String {
             labels.point(at)
         ),
         Flag::Orphan { at, execution } => format!(
-            "nobody is known to have made `{}` in execution {execution}; it was never made to fail",
+            "the caller of `{}` in execution {execution} is unknown; it was never injected",
             labels.point(at)
         ),
         Flag::Unfinished { at, execution } => format!(
@@ -336,7 +336,7 @@ pub(crate) fn flag(flag: &Flag, labels: &Labels) -> String {
             format!("no call to the declared service `{service}` was seen in any execution")
         }
         Flag::Late { calls } => format!(
-            "{} came when the execution that made {} was over",
+            "{} arrived after the execution that made {} was over",
             counted(*calls, "call"),
             if *calls == 1 { "it" } else { "them" }
         ),

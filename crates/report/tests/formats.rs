@@ -191,7 +191,7 @@ fn junit_is_well_formed_and_says_what_was_meant() {
             "got <500> | `x`",
             "known: M-bb0002 (fixed in v2)",
             "passed",
-            "not exercised: shop POST /checkout > pay POST /pay = reset never struck",
+            "not exercised: shop POST /checkout > pay POST /pay = reset not injected",
         ]
     );
     // The parser takes off white space at the ends.
@@ -435,7 +435,7 @@ fn at_most_twenty_warnings_of_one_kind_are_printed() {
             "{name}"
         );
         assert_eq!(lines("was made several times at once"), 20, "{name}");
-        assert_eq!(lines("3 calls came when"), 1, "{name}");
+        assert_eq!(lines("3 calls arrived after"), 1, "{name}");
         assert_eq!(lines("… and 582 more"), 2, "{name}: {text}");
     }
 }

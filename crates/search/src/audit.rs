@@ -88,21 +88,6 @@ impl<'t> Sample<'t> {
     }
 }
 
-/// Re-runs a seeded sample of `most` skipped faultloads and compares.
-pub fn audit(
-    tree: &Tree,
-    most: usize,
-    seed: u64,
-    mut execute: impl FnMut(&Faultload) -> Execution,
-) -> Audit {
-    let mut sample = Sample::draw(tree, most, seed);
-    while let Some(faultload) = sample.next() {
-        let execution = execute(faultload);
-        sample.compare(&execution);
-    }
-    sample.result()
-}
-
 /// Skipped faultloads with what they are predicted to show, and how many more
 /// came up without a prediction.
 fn sample(tree: &Tree, most: usize, seed: u64) -> (Vec<(FaultSet, Expected)>, usize) {

@@ -76,7 +76,7 @@ impl Explanation {
 const TOO_MANY: &str = "it has more faults than asked for";
 
 impl Tree {
-    /// Every point seen that can be made to fail, in the order first seen.
+    /// Every point seen that can be injected, in the order first seen.
     pub fn points(&self) -> Vec<&Point> {
         self.engine.catalogue.fallible()
     }
@@ -151,7 +151,7 @@ impl Tree {
         let (reasons, prediction) = match skip {
             Skip::Hidden(below, above) => {
                 let reason = format!(
-                    "`{}` cannot strike: `{}` keeps the call above it from being served",
+                    "`{}` cannot be injected: `{}` keeps the call above it from being served",
                     text(below),
                     text(above)
                 );
@@ -212,7 +212,7 @@ fn unasked_reason(fault: FaultKey, catalogue: &Catalogue) -> String {
     let point = catalogue.point(fault.point);
     match catalogue.entry(fault.point).entry {
         true => {
-            format!("`{point}` is the scenario's own request: it is observed, never made to fail")
+            format!("`{point}` is the scenario's own request: it is observed, never injected")
         }
         false => format!("`{}` was not asked for", fault_text(fault, catalogue)),
     }
@@ -221,12 +221,12 @@ fn unasked_reason(fault: FaultKey, catalogue: &Catalogue) -> String {
 fn idle_reason(policy: Policy, point: &Point) -> String {
     match policy {
         Policy::Exclusion => format!(
-            "`{point}` cannot be struck: its caller does not make this call once the other faults have struck"
+            "`{point}` cannot be injected: its caller does not make this call once the other faults are injected"
         ),
         Policy::Inclusion => format!(
-            "`{point}` cannot be struck: its caller makes this call only after a failure that this faultload does not bring about"
+            "`{point}` cannot be injected: its caller makes this call only after a failure that this faultload does not bring about"
         ),
-        _ => format!("`{point}` cannot be struck: the call it is made from does not happen"),
+        _ => format!("`{point}` cannot be injected: the call it is made from does not happen"),
     }
 }
 

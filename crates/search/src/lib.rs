@@ -19,7 +19,7 @@ mod random;
 mod strategy;
 mod tree;
 
-pub use audit::{Sample, audit};
+pub use audit::Sample;
 pub use default_modes::{GRPC_MODES, HTTP_MODES, mode_names, mode_names_at, mode_rules};
 pub use explain::Explanation;
 pub use lineage::Lineage;

@@ -20,7 +20,7 @@ impl std::fmt::Display for NeverSeen {
 impl std::error::Error for NeverSeen {}
 
 impl Catalogue {
-    /// Every point seen that can be made to fail, in the order first seen.
+    /// Every point seen that can be injected, in the order first seen.
     pub(crate) fn fallible(&self) -> Vec<&Point> {
         let can_fail = |id: &PointId| !self.entry(*id).modes.is_empty();
         let ids = self.ids().filter(can_fail);

@@ -119,7 +119,7 @@ impl Replies {
     ];
 }
 
-/// Which points may be made to fail at all.
+/// Which points may be injected at all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// If not empty, only points that match one of these.
@@ -129,7 +129,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Whether the call at `point` may be made to fail.
+    /// Whether the call at `point` may be injected.
     pub fn allows(&self, point: &Point) -> bool {
         let listed = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(point));
         (self.only.is_empty() || listed(&self.only)) && !listed(&self.except)
@@ -149,7 +149,7 @@ pub struct Options {
     pub max_faults: Option<usize>,
     /// At most this many executions, the reference included.
     pub max_cases: Option<usize>,
-    /// Which points may be made to fail.
+    /// Which points may be injected.
     pub filter: Filter,
     /// What of a reply its caller may act on.
     pub replies: Replies,

@@ -65,7 +65,7 @@ impl Random {
         }
     }
 
-    /// Every point seen that can be made to fail, in the order first seen.
+    /// Every point seen that can be injected, in the order first seen.
     pub fn points(&self) -> Vec<&Point> {
         self.catalogue.fallible()
     }

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use murphy_corpus::{FaultSet, Simulator, find};
-use murphy_model::{Certificate, Target};
-use murphy_search::{Modes, Options, Reduction, Tree, audit, explore};
+use murphy_model::{Audit, Certificate, Target};
+use murphy_search::{Modes, Options, Reduction, Sample, Tree, explore};
 
 struct Searched {
     tree: Tree,
@@ -42,6 +42,16 @@ fn search(app: &str, settings: &str, reduce: &[Reduction]) -> Searched {
     }
 }
 
+/// Re-runs a sample of skipped faultloads and compares.
+fn audit(tree: &Tree, most: usize, simulator: &mut Simulator) -> Audit {
+    let mut sample = Sample::draw(tree, most, 7);
+    while let Some(faultload) = sample.next() {
+        let execution = simulator.run(faultload);
+        sample.compare(&execution);
+    }
+    sample.result()
+}
+
 #[test]
 fn alike_modes_stand_for_each_other_in_combinations() {
     let bounds = [
@@ -60,8 +70,7 @@ fn alike_modes_stand_for_each_other_in_combinations() {
         println!("{app}: {few} executions instead of {all}");
         assert!(few <= most, "{app}: {few}");
         assert_eq!(reduced.failures, exhaustive.failures, "{app}");
-        let simulator = &mut reduced.simulator;
-        let audit = audit(&reduced.tree, 200, 7, |faultload| simulator.run(faultload));
+        let audit = audit(&reduced.tree, 200, &mut reduced.simulator);
         assert_eq!(audit.sampled, 200, "{app}");
         assert_eq!(audit.disagreed, [] as [&str; 0], "{app}");
     }
@@ -71,8 +80,7 @@ fn alike_modes_stand_for_each_other_in_combinations() {
 fn the_audit_of_an_exhaustive_search_agrees() {
     for (app, settings) in [("netflix", "bugs=on"), ("audible", ""), ("checkout", "")] {
         let mut found = search(app, settings, &[]);
-        let simulator = &mut found.simulator;
-        let audit = audit(&found.tree, 200, 7, |faultload| simulator.run(faultload));
+        let audit = audit(&found.tree, 200, &mut found.simulator);
         assert!(audit.sampled > 100, "{app}: {}", audit.sampled);
         assert_eq!(audit.disagreed, [] as [&str; 0], "{app}");
     }
@@ -86,7 +94,7 @@ fn the_audit_finds_out_a_changed_system() {
     let app = find("netflix").unwrap();
     let settings = app.settings_from_text("bugs=on").unwrap();
     let mut changed = Simulator::new(app, settings);
-    let audit = audit(&found.tree, 50, 7, |faultload| changed.run(faultload));
+    let audit = audit(&found.tree, 50, &mut changed);
     assert!(audit.agreed < audit.sampled);
 }
 

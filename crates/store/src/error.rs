@@ -77,14 +77,6 @@ pub enum StoreError {
         /// The campaign.
         campaign: CampaignId,
     },
-    /// Several findings begin so.
-    #[error("several findings begin with `{prefix}`: {}", ids.join(", "))]
-    Ambiguous {
-        /// What was asked for.
-        prefix: String,
-        /// The findings.
-        ids: Vec<String>,
-    },
 }
 
 impl StoreError {
@@ -121,7 +113,6 @@ impl StoreError {
                 format!("wait until process {pid} is done, or end it")
             }
             StoreError::Ended { .. } => "run it again without resuming".to_owned(),
-            StoreError::Ambiguous { .. } => "write more of its digits".to_owned(),
         }
     }
 

@@ -22,7 +22,7 @@ mod writer;
 pub use error::StoreError;
 pub use names::{CampaignId, Fingerprint};
 pub use ndjson::Ndjson;
-pub use past::{CampaignEntry, CampaignState, FoundFinding, PastCampaign};
+pub use past::{CampaignEntry, CampaignState, PastCampaign};
 pub use recorder::Recorder;
 
 use std::path::{Path, PathBuf};
@@ -109,11 +109,6 @@ impl Store {
     pub fn keeping(mut self, kept: usize) -> Self {
         self.kept = kept;
         self
-    }
-
-    /// The file.
-    pub fn path(&self) -> &Path {
-        &self.file
     }
 
     /// Why events are not kept any more, if that is so. The campaign is none

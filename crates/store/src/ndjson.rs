@@ -31,11 +31,6 @@ impl<W: Write> Ndjson<W> {
         self.trouble.as_ref()
     }
 
-    /// Where the lines went.
-    pub fn into_inner(self) -> W {
-        self.out
-    }
-
     fn write(&mut self, event: &Event) -> io::Result<()> {
         let mut line = unseen::escaped(&codec::event(event)).into_owned();
         line.push('\n');
@@ -78,7 +73,7 @@ mod tests {
             explored: 3,
             ..Standing::default()
         }));
-        let text = String::from_utf8(lines.into_inner()).unwrap();
+        let text = String::from_utf8(lines.out).unwrap();
         assert_eq!(
             text,
             "{\"event\":\"learned\",\"explored\":0,\"skipped\":null,\"waiting\":null,\"failed\":0,\"findings\":0}\n\
@@ -94,6 +89,6 @@ mod tests {
         }
         let kind = lines.trouble().map(io::Error::kind);
         assert_eq!(kind, Some(io::ErrorKind::BrokenPipe));
-        assert_eq!(lines.into_inner().0, 1);
+        assert_eq!(lines.out.0, 1);
     }
 }

@@ -1,10 +1,9 @@
 //! What a store tells of campaigns that were recorded.
 
-use std::collections::{BTreeSet, HashMap};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::collections::HashMap;
 
 use murphy_model::{Faultload, Identity, Observed, Point};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::owner::Owner;
 use super::writer::Key;
@@ -27,14 +26,8 @@ pub struct CampaignEntry {
     pub seed: u64,
     /// All that a replay needs, as it was given.
     pub settings: String,
-    /// When it began.
-    pub begun: SystemTime,
     /// Whether it goes on.
     pub state: CampaignState,
-    /// How many bugs it found; known when it ended.
-    pub findings: usize,
-    /// How long it took; known when it ended.
-    pub took: Option<Duration>,
 }
 
 /// Whether a campaign goes on.
@@ -58,15 +51,6 @@ impl CampaignState {
     }
 }
 
-/// A finding with the campaign that found it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FoundFinding {
-    /// The newest campaign that has it.
-    pub campaign: CampaignEntry,
-    /// The finding.
-    pub finding: KeptFinding,
-}
-
 /// All that was kept of a campaign.
 #[derive(Clone, Debug)]
 pub struct PastCampaign {
@@ -74,20 +58,9 @@ pub struct PastCampaign {
     pub entry: CampaignEntry,
     /// How calls were told apart, if that was decided.
     pub identity: Option<Identity>,
-    /// The executions without faults that came first.
-    pub references: Vec<Observed>,
     /// The executions by what was to fail; the one without faults is the
     /// reference, its calls named as it was settled.
     pub executions: HashMap<Faultload, Observed>,
-}
-
-impl PastCampaign {
-    /// Every point of every call that was seen, the scenario's own included.
-    pub fn points(&self) -> BTreeSet<Point> {
-        let observed = self.references.iter().chain(self.executions.values());
-        let calls = observed.flat_map(|observed| observed.execution.trace.calls());
-        calls.map(|call| call.point.clone()).collect()
-    }
 }
 
 impl Store {
@@ -123,11 +96,6 @@ impl Store {
         }
     }
 
-    /// The campaign with this name.
-    pub fn campaign(&self, campaign: &CampaignId) -> Result<CampaignEntry, StoreError> {
-        self.entry(self.key(campaign)?)
-    }
-
     /// The executions that are in the file, by what was to fail; of several
     /// under one faultload the first. Without faults there is the reference as
     /// the search learnt it, its calls named as it was settled.
@@ -135,19 +103,20 @@ impl Store {
         &self,
         campaign: &CampaignId,
     ) -> Result<HashMap<Faultload, Observed>, StoreError> {
-        let all = self.observed(self.key(campaign)?, "faults")?;
-        let mut by_faultload = HashMap::with_capacity(all.len());
-        for observed in all {
+        let key = self.key(campaign)?;
+        let sql =
+            "SELECT observed FROM execution WHERE campaign = ? AND kind = 'faults' ORDER BY id";
+        let texts = self.texts(sql, key)?;
+        // Last: another process may be writing, an execution together with the
+        // points that are new in it.
+        let points = self.points(key)?;
+        let mut by_faultload = HashMap::with_capacity(texts.len());
+        for text in texts {
+            let observed = self.readable(codec::read_observed(&text, &points))?;
             let faultload = observed.execution.faultload.clone();
             by_faultload.entry(faultload).or_insert(observed);
         }
         Ok(by_faultload)
-    }
-
-    /// The reference executions, in the order they were made, their calls
-    /// named as before anything was settled.
-    pub fn references(&self, campaign: &CampaignId) -> Result<Vec<Observed>, StoreError> {
-        self.observed(self.key(campaign)?, "reference")
     }
 
     /// How calls are told apart and what was left out and why, if it has been
@@ -211,39 +180,6 @@ impl Store {
         texts.first().map_or(Ok(false), read)
     }
 
-    /// The finding whose name begins so (the `M-` may be left out), as the
-    /// newest campaign that has it shows it.
-    pub fn finding(&self, prefix: &str) -> Result<Option<FoundFinding>, StoreError> {
-        let matches = self.matching(prefix)?;
-        let exact = matches.iter().find(|(id, _, _)| id == prefix);
-        let ids: BTreeSet<&String> = matches.iter().map(|(id, _, _)| id).collect();
-        if exact.is_none() && ids.len() > 1 {
-            return Err(StoreError::Ambiguous {
-                prefix: prefix.to_owned(),
-                ids: ids.into_iter().cloned().collect(),
-            });
-        }
-        let Some((_, key, text)) = exact.or(matches.first()) else {
-            return Ok(None);
-        };
-        Ok(Some(FoundFinding {
-            campaign: self.entry(*key)?,
-            finding: self.readable(codec::read_finding(text))?,
-        }))
-    }
-
-    /// Findings whose names begin so, those of the newest campaign first.
-    fn matching(&self, prefix: &str) -> Result<Vec<(String, Key, String)>, StoreError> {
-        let sql = "SELECT id, campaign, finding FROM finding
-                   WHERE substr(id, 1, length(?1)) = ?1 OR substr(id, 1, length(?1) + 2) = 'M-' || ?1
-                   ORDER BY campaign DESC, place";
-        self.ask(|connection| {
-            let mut all = connection.prepare(sql)?;
-            let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
-            all.query_map([prefix], row)?.collect()
-        })
-    }
-
     /// The latest campaign of this scenario that came to its end.
     pub fn last_ended(&self, scenario: &str) -> Result<Option<PastCampaign>, StoreError> {
         let sql = format!(
@@ -261,14 +197,9 @@ impl Store {
         let campaign = &entry.campaign;
         Ok(PastCampaign {
             identity: self.identity(campaign)?.map(|(identity, _)| identity),
-            references: self.references(campaign)?,
             executions: self.executions(campaign)?,
             entry,
         })
-    }
-
-    fn entry(&self, key: Key) -> Result<CampaignEntry, StoreError> {
-        self.candidate(key).map(|it| it.entry)
     }
 
     pub(super) fn candidate(&self, key: Key) -> Result<Candidate, StoreError> {
@@ -292,20 +223,6 @@ impl Store {
         texts.iter().map(read).collect()
     }
 
-    fn observed(&self, key: Key, kind: &str) -> Result<Vec<Observed>, StoreError> {
-        let sql = "SELECT observed FROM execution WHERE campaign = ? AND kind = ? ORDER BY id";
-        let texts: Vec<String> = self.ask(|connection| {
-            let mut all = connection.prepare(sql)?;
-            all.query_map(params![key, kind], |row| row.get(0))?
-                .collect()
-        })?;
-        // Last: another process may be writing, an execution together with the
-        // points that are new in it.
-        let points = self.points(key)?;
-        let read = |text: &String| self.readable(codec::read_observed(text, &points));
-        texts.iter().map(read).collect()
-    }
-
     fn texts(&self, sql: &str, key: Key) -> Result<Vec<String>, StoreError> {
         self.ask(|connection| {
             let mut all = connection.prepare(sql)?;
@@ -316,19 +233,16 @@ impl Store {
     /// What is in our file and cannot be read was damaged.
     fn readable<T>(&self, read: Result<T, CodecError>) -> Result<T, StoreError> {
         read.map_err(|error| StoreError::Corrupt {
-            path: self.path().to_owned(),
+            path: self.file.clone(),
             reason: error.to_string(),
         })
     }
 }
 
 const ENTRY: &str = "
-SELECT name, scenario, strategy, modes, seed, settings, begun_ms,
-       took_ns, certificate IS NOT NULL,
-       (SELECT count(*) FROM finding WHERE finding.campaign = campaign.id),
-       owner_pid, owner_started, owner_boot,
+SELECT name, scenario, strategy, modes, seed, settings, certificate IS NOT NULL,
        coalesce(json_extract(certificate, '$.incomplete.why') = 'stopped', 0),
-       told
+       owner_pid, owner_started, owner_boot, told
 FROM campaign";
 
 /// A campaign that may be gone on with.
@@ -350,18 +264,16 @@ impl Candidate {
 fn candidate(row: &Row<'_>) -> rusqlite::Result<Candidate> {
     Ok(Candidate {
         entry: entry(row)?,
-        is_owned: owner_at(row, 10)?.is_some_and(|owner| owner.lives()),
-        is_told: row.get(14)?,
+        is_owned: owner_at(row, 8)?.is_some_and(|owner| owner.lives()),
+        is_told: row.get(11)?,
     })
 }
 
 fn entry(row: &Row<'_>) -> rusqlite::Result<CampaignEntry> {
     let modes: String = row.get(3)?;
     let seed: String = row.get(4)?;
-    let begun = Duration::from_millis(row.get::<_, i64>(6)? as u64);
-    let took: Option<i64> = row.get(7)?;
-    let state = match (row.get(8)?, owner_at(row, 10)?) {
-        (true, _) if row.get(13)? => CampaignState::Stopped,
+    let state = match (row.get(6)?, owner_at(row, 8)?) {
+        (true, _) if row.get(7)? => CampaignState::Stopped,
         (true, _) => CampaignState::Ended,
         (false, Some(owner)) if owner.lives() => CampaignState::UnderWay,
         (false, _) => CampaignState::Interrupted,
@@ -373,10 +285,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<CampaignEntry> {
         modes: serde_json::from_str(&modes).unwrap_or_default(),
         seed: seed.parse().unwrap_or_default(),
         settings: row.get(5)?,
-        begun: UNIX_EPOCH + begun,
         state,
-        findings: row.get::<_, i64>(9)? as usize,
-        took: took.map(|ns| Duration::from_nanos(ns as u64)),
     })
 }
 

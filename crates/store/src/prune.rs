@@ -9,21 +9,8 @@ use super::writer::Key;
 use super::{EMPTY, Store, StoreError};
 
 impl Store {
-    /// Lets go of all but the newest `kept` campaigns of each scenario; how
-    /// many that were.
-    pub fn prune(&self, kept: usize) -> Result<usize, StoreError> {
-        let scenarios: Vec<String> = self.ask(|connection| {
-            let mut all = connection.prepare("SELECT DISTINCT scenario FROM campaign")?;
-            all.query_map([], |row| row.get(0))?.collect()
-        })?;
-        let mut gone = 0;
-        for scenario in scenarios {
-            gone += self.prune_scenario(&scenario, kept)?;
-        }
-        Ok(gone)
-    }
-
-    pub(super) fn prune_scenario(&self, scenario: &str, kept: usize) -> Result<usize, StoreError> {
+    /// Lets go of all but the newest `kept` campaigns of a scenario.
+    pub(super) fn prune_scenario(&self, scenario: &str, kept: usize) -> Result<(), StoreError> {
         let kept = i64::try_from(kept).unwrap_or(i64::MAX);
         let old: Vec<Key> = self.ask(|connection| {
             let sql = format!(
@@ -36,20 +23,16 @@ impl Store {
             let keys = all.query_map((scenario, kept), |row| row.get(0))?;
             keys.collect()
         })?;
-        let mut gone = 0;
-        for key in old {
-            gone += usize::from(self.let_go(key)?);
-        }
-        Ok(gone)
+        old.into_iter().try_for_each(|key| self.let_go(key))
     }
 
-    fn let_go(&self, key: Key) -> Result<bool, StoreError> {
+    fn let_go(&self, key: Key) -> Result<(), StoreError> {
         self.change(|change| {
             let busy = owner(change, key)?.is_some_and(|owner| owner.lives());
             if !busy {
                 change.execute("DELETE FROM campaign WHERE id = ?", [key])?;
             }
-            Ok(!busy)
+            Ok(())
         })
     }
 }

@@ -85,7 +85,7 @@ fn whatever_the_moment_the_store_opens_and_executions_are_whole() {
             child.wait().unwrap();
         }
         let store = Store::open(&directory.state()).unwrap();
-        let check: String = rusqlite::Connection::open(store.path())
+        let check: String = rusqlite::Connection::open(directory.file())
             .unwrap()
             .query_row("PRAGMA integrity_check", [], |row| row.get(0))
             .unwrap();

@@ -8,14 +8,14 @@ use std::process::Command;
 use std::thread;
 
 use murphy_campaign::Sink;
-use murphy_store::{CampaignId, FILE, Store, StoreError};
+use murphy_store::{CampaignId, Store, StoreError};
 use support::{Directory, end, ended, execution, head};
 
 #[test]
 fn a_file_that_is_no_store_is_named_with_a_way_out() {
     let directory = Directory::new();
     fs::create_dir_all(directory.state()).unwrap();
-    let file = directory.state().join(FILE);
+    let file = directory.file();
     fs::write(
         &file,
         "this is not a database, and long enough to be one".repeat(100),
@@ -39,7 +39,7 @@ fn a_damaged_page_is_an_error_and_not_a_wrong_answer() {
     }
     let campaign = recorder.campaign().clone();
     drop(recorder);
-    let file = store.path().to_owned();
+    let file = directory.file();
     drop(store);
     wait_for_checkpoint(&file);
     let mut bytes = fs::read(&file).unwrap();
@@ -70,7 +70,7 @@ fn a_place_that_cannot_be_written_is_named() {
     let error = Store::open(&directory.state()).unwrap_err();
     assert!(matches!(error, StoreError::NotWritable { .. }), "{error:?}");
     fs::remove_file(directory.state()).unwrap();
-    fs::create_dir_all(directory.state().join(FILE)).unwrap();
+    fs::create_dir_all(directory.file()).unwrap();
     let error = Store::open(&directory.state()).unwrap_err();
     assert!(matches!(error, StoreError::NotWritable { .. }), "{error:?}");
     assert!(
@@ -83,8 +83,8 @@ fn a_place_that_cannot_be_written_is_named() {
 #[test]
 fn a_file_of_a_later_version_is_left_alone() {
     let directory = Directory::new();
-    let path = Store::open(&directory.state()).unwrap().path().to_owned();
-    let connection = rusqlite::Connection::open(&path).unwrap();
+    drop(Store::open(&directory.state()).unwrap());
+    let connection = rusqlite::Connection::open(directory.file()).unwrap();
     connection.pragma_update(None, "user_version", 99).unwrap();
     let error = Store::open(&directory.state()).unwrap_err();
     assert!(

@@ -11,8 +11,8 @@ use futures_util::future::try_join_all;
 use murphy_model::{Faultload, Observed, Point, Verdict};
 use murphy_report::redact;
 
-use super::correlate::{by_interface, late, missing};
-use super::{Keep, LiveWorld};
+use super::LiveWorld;
+use super::correlate::{by_interface, job, late, missing};
 use murphy_campaign::{BrokenWorld, World as _};
 
 /// The most of a complaint that is told.
@@ -72,11 +72,10 @@ impl LiveWorld {
     /// A service that ends meanwhile counts against it: nothing is run again.
     async fn look_beside(&self, worker: u32) -> Result<Observed, BrokenWorld> {
         let _together = self.together.read().await;
-        let (none, keep, how) = (Faultload::none(), Keep::Calls, self.looking(false));
-        let looked = self
-            .execute_once(worker, &none, &by_interface(), keep, how)
-            .await;
-        Ok(looked?.0)
+        let (none, identity) = (Faultload::none(), by_interface());
+        let looked = self.execute_once(job(worker, &none, &identity), self.looking(false));
+        let (observed, ..) = looked.await?;
+        Ok(observed)
     }
 
     /// Whether it is for being at once: not where the scenario is just as moody
@@ -142,7 +141,7 @@ fn in_short(complaint: &str) -> String {
 
 fn overwhelmed(broken: BrokenWorld, at_once: u32) -> BrokenWorld {
     let message = format!(
-        "{}; the test ran {at_once} times at once then, without faults",
+        "{}; {at_once} copies of the test were running in parallel, without faults",
         broken.message
     );
     let fewer = "fewer `--jobs` ask less of the services";
@@ -223,7 +222,8 @@ mod tests {
             logs: Vec::new(),
         };
         let told = overwhelmed(down, 8);
-        let expected = "service `cart` is down; the test ran 8 times at once then, without faults";
+        let expected =
+            "service `cart` is down; 8 copies of the test were running in parallel, without faults";
         assert_eq!(told.message, expected);
         assert!(told.hint.unwrap().contains("--jobs"));
     }

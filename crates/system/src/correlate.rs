@@ -15,8 +15,8 @@ use murphy_model::{Call, Faultload, Identity, Observed, Point};
 use super::beside::{Clash, has_passed};
 use super::grace::{self, Grace};
 use super::spec::{ScenarioSpec, ServiceSpec, Source, SystemSpec};
-use super::{How, Keep, LiveOptions, LiveWorld};
-use murphy_campaign::BrokenWorld;
+use super::{How, LiveOptions, LiveWorld};
+use murphy_campaign::{BrokenWorld, Job, Keep};
 
 /// How long calls may come after a scenario has ended while that is tried
 /// out: longer than anything that is merely scheduled, and than a worker takes
@@ -173,14 +173,11 @@ impl LiveWorld {
     /// are waited for as long as that may ever take.
     async fn settle_grace(&mut self, found: &mut Correlation) -> Result<(), BrokenWorld> {
         if found.solo || self.registry.late() > 0 {
-            let (none, keep) = (Faultload::none(), Keep::Calls);
             let how = How {
                 solo: found.solo,
                 grace: grace::MOST,
             };
-            let identity = by_interface();
-            let patient = self.execute(0, &none, &identity, keep, how);
-            found.late = found.late.max(late(&patient.await?.0));
+            found.late = found.late.max(late(&self.fault_free(how).await?));
         }
         self.grace.settle(found.late);
         found.grace = self.grace.for_late_calls();
@@ -205,10 +202,14 @@ impl LiveWorld {
 
     /// The scenario without faults, by itself.
     pub(super) async fn look(&self, solo: bool) -> Result<Observed, BrokenWorld> {
-        let (none, keep, how) = (Faultload::none(), Keep::Calls, self.looking(solo));
-        let looked = self.execute(0, &none, &by_interface(), keep, how).await;
-        let (observed, _) = looked?;
+        let observed = self.fault_free(self.looking(solo)).await?;
         self.options.trials.add(solo, &observed);
+        Ok(observed)
+    }
+
+    async fn fault_free(&self, how: How) -> Result<Observed, BrokenWorld> {
+        let (none, identity) = (Faultload::none(), by_interface());
+        let (observed, _) = self.watched(job(0, &none, &identity), how).await?;
         Ok(observed)
     }
 
@@ -216,6 +217,20 @@ impl LiveWorld {
     pub(super) fn looking(&self, solo: bool) -> How {
         let grace = self.options.grace.max(TRYING);
         How { solo, grace }
+    }
+}
+
+/// An execution whose requests are of no interest.
+pub(super) fn job<'j>(
+    worker: u32,
+    faultload: &'j Faultload,
+    identity: &'j Arc<Identity>,
+) -> Job<'j> {
+    Job {
+        worker,
+        faultload,
+        identity,
+        keep: Keep::Calls,
     }
 }
 

@@ -44,9 +44,9 @@ impl Downfall {
         if !faults.is_empty() {
             let beside = match alone {
                 true => "",
-                false => ", or what ran beside it",
+                false => ", or by another execution",
             };
-            broken.message += &format!("; it went down while `{faults}` was made to fail{beside}");
+            broken.message += &format!("; it went down while `{faults}` was injected{beside}");
         }
         broken
     }

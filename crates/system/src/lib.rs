@@ -32,7 +32,7 @@ mod wiring;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use murphy_model::{Execution, Fault, Faultload, Identity, Observed, Point, Verdict};
+use murphy_model::{Execution, Fault, Observed, Point, Verdict};
 use murphy_registry::{ExecutionId, Plan, Recorded, Registry, Unattributed, WorkerId};
 use tokio::sync::RwLock;
 use tokio::time::timeout;
@@ -50,7 +50,8 @@ use self::spec::{ScenarioSpec, Session, SystemSpec};
 use self::steps::Steps;
 use self::teardown::Teardown;
 use self::wiring::Wiring;
-use murphy_campaign::{BrokenWorld, World};
+use futures_util::future::BoxFuture;
+use murphy_campaign::{BrokenWorld, Executing, Job, Keep, World};
 
 pub use self::beside::{Clash, HowClashed};
 pub use self::correlate::{Correlation, Wanted};
@@ -101,13 +102,6 @@ pub struct LiveWorld {
     /// Late calls of executions that were only tried out.
     late_before: usize,
     cleaned_up: Vec<CleanedUp>,
-}
-
-/// What a record is for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Keep {
-    Calls,
-    Requests,
 }
 
 /// How an execution is watched.
@@ -256,25 +250,20 @@ impl LiveWorld {
 
     /// Runs the scenario once. Where a service ended meanwhile and others ran
     /// beside, whose doing that was shows only alone: it is run again so.
-    async fn execute(
+    async fn watched(
         &self,
-        worker: u32,
-        faultload: &Faultload,
-        identity: &Arc<Identity>,
-        keep: Keep,
+        job: Job<'_>,
         how: How,
     ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
-        self.check_worker(worker)?;
+        self.check_worker(job.worker)?;
         let together = self.together.read().await;
-        let done = self.execute_once(worker, faultload, identity, keep, how);
-        let (observed, recorded, ended) = done.await?;
+        let (observed, recorded, ended) = self.execute_once(job, how).await?;
         drop(together);
         if !ended || self.options.workers == 1 {
             return Ok((observed, recorded));
         }
         let _alone = self.together.write().await;
-        let done = self.execute_once(worker, faultload, identity, keep, how);
-        let (observed, recorded, _) = done.await?;
+        let (observed, recorded, _) = self.execute_once(job, how).await?;
         Ok((observed, recorded))
     }
 
@@ -282,19 +271,16 @@ impl LiveWorld {
     /// service ended meanwhile.
     async fn execute_once(
         &self,
-        worker: u32,
-        faultload: &Faultload,
-        identity: &Arc<Identity>,
-        keep: Keep,
+        job: Job<'_>,
         how: How,
     ) -> Result<(Observed, Option<Recorded>, bool), BrokenWorld> {
         self.restart_if_wanted().await?;
         self.services.revive(&self.wiring).await?;
         self.reset.run().await?;
         let marks = self.services.marks();
-        let begun = self.begin(worker, faultload, identity, keep, how.solo)?;
+        let begun = self.begin(job, how.solo)?;
         let said = Arc::new(Log::new(OUTPUT));
-        let (word, recorded, took) = self.play(worker, &begun, &said, how).await?;
+        let (word, recorded, took) = self.play(job.worker, &begun, &said, how).await?;
         if word.is_err() && recorded.details.iter().any(is_down) {
             self.check_running(&recorded).await?;
         }
@@ -303,11 +289,12 @@ impl LiveWorld {
         let word = with_ended(word, &ended);
         let logged = self.logged(word.is_err(), &marks).await;
         let output = said.text();
+        let faultload = job.faultload;
         if faultload.is_empty() && word.is_ok() {
             self.grace.learn(took);
         }
         let missing = recorded.not_exercised(faultload);
-        let kept = (keep == Keep::Requests).then(|| recorded.clone());
+        let kept = (job.keep == Keep::Requests).then(|| recorded.clone());
         let observed = Observed {
             execution: Execution {
                 faultload: faultload.clone(),
@@ -340,26 +327,19 @@ impl LiveWorld {
         up.map_err(|broken| self.downfall.tell(broken, recorded, alone))
     }
 
-    fn begin(
-        &self,
-        worker: u32,
-        faultload: &Faultload,
-        identity: &Arc<Identity>,
-        keep: Keep,
-        solo: bool,
-    ) -> Result<Begun<'_>, BrokenWorld> {
+    fn begin(&self, job: Job<'_>, solo: bool) -> Result<Begun<'_>, BrokenWorld> {
         let plan = Plan {
-            faultload: faultload.clone(),
-            identity: identity.clone(),
-            worker: Some(WorkerId(worker)),
+            faultload: job.faultload.clone(),
+            identity: job.identity.clone(),
+            worker: Some(WorkerId(job.worker)),
             solo,
         };
-        let id = match keep {
+        let id = match job.keep {
             Keep::Calls => self.registry.begin(plan),
             Keep::Requests => self.registry.begin_keeping_requests(plan),
         };
         let id = id.map_err(|error| broken(error.to_string()))?;
-        self.control.began(id, faultload.clone());
+        self.control.began(id, job.faultload.clone());
         Ok(Begun { world: self, id })
     }
 
@@ -450,33 +430,23 @@ impl World for LiveWorld {
         self.is_cold || self.restarts
     }
 
-    async fn restart(&self) -> Result<bool, BrokenWorld> {
-        let _alone = self.together.write().await;
-        if !self.services.restart(&self.wiring).await? {
-            return Ok(false);
-        }
-        self.setup.run().await?;
-        Ok(true)
+    fn restart(&self) -> BoxFuture<'_, Result<bool, BrokenWorld>> {
+        Box::pin(async {
+            let _alone = self.together.write().await;
+            if !self.services.restart(&self.wiring).await? {
+                return Ok(false);
+            }
+            self.setup.run().await?;
+            Ok(true)
+        })
     }
 
-    async fn run(
-        &self,
-        worker: u32,
-        faultload: &Faultload,
-        identity: &Arc<Identity>,
-    ) -> Result<Observed, BrokenWorld> {
-        let run = self.execute(worker, faultload, identity, Keep::Calls, self.how());
-        let (observed, _) = run.await?;
-        Ok(observed)
+    fn stop(self: Box<Self>) -> BoxFuture<'static, Result<(), BrokenWorld>> {
+        Box::pin(LiveWorld::stop(*self))
     }
 
-    async fn record(
-        &self,
-        faultload: &Faultload,
-        identity: &Arc<Identity>,
-    ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
-        let run = self.execute(0, faultload, identity, Keep::Requests, self.how());
-        run.await
+    fn execute<'w>(&'w self, job: Job<'w>) -> Executing<'w> {
+        Box::pin(self.watched(job, self.how()))
     }
 }
 

@@ -48,7 +48,7 @@ pub struct ServiceSpec {
     /// `None`. For a service that runs already and whose callers cannot be
     /// told otherwise, this is the address they call.
     pub listen: Option<SocketAddr>,
-    /// Whether calls to it are seen and can be made to fail.
+    /// Whether calls to it are seen and can be injected.
     pub proxied: bool,
     /// The services it calls, if that is known: a call that nothing else says
     /// the caller of is never taken for its own otherwise.

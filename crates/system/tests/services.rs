@@ -177,7 +177,7 @@ async fn the_fault_is_named_under_which_a_running_service_went_down() {
     assert_eq!(
         error.message,
         format!(
-            "service `cart` is down: nothing listens on {address}; it went down while `{fatal}` was made to fail"
+            "service `cart` is down: nothing listens on {address}; it went down while `{fatal}` was injected"
         )
     );
 }

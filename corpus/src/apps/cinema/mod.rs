@@ -197,7 +197,7 @@ fn app(name: &'static str, about: &'static str, build: fn(&Settings) -> System) 
 
 const EXTERNALS: &[Switch] = &[Switch {
     name: "externals",
-    about: "whether calls to the outside sites are seen and made to fail",
+    about: "whether calls to the outside sites are seen and injected",
     values: Values::OnOff,
     default: "off",
 }];

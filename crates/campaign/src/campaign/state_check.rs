@@ -23,7 +23,7 @@ use crate::event::Event;
 use crate::judge::Symptom;
 use crate::redacted::redacted;
 use crate::searcher::Searcher;
-use crate::world::{BrokenWorld, World};
+use crate::world::BrokenWorld;
 
 /// Executions between two runs without faults: they cost a twenty-fifth, and
 /// with the one at the end at most a twentieth of any campaign of a hundred.
@@ -357,7 +357,7 @@ fn id(scenario: &str, faultload: &Faultload, taken: &mut BTreeSet<String>) -> St
     free.unwrap_or_else(|| format!("M-{digits}"))
 }
 
-impl<W: World> Run<'_, W> {
+impl Run<'_> {
     /// Looks at the state, now that nothing is under way.
     pub(super) async fn attend(
         &mut self,

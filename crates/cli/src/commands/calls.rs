@@ -16,6 +16,7 @@ use crate::error::Error;
 use crate::observe::{self, Seen};
 use crate::past_execution::PastExecution;
 use crate::project::Project;
+use crate::settings::Typed;
 use crate::{exit, output};
 
 pub(crate) fn run(args: &ListArgs, context: &Context) -> Result<u8, Error> {
@@ -27,7 +28,7 @@ pub(crate) fn run(args: &ListArgs, context: &Context) -> Result<u8, Error> {
     }
     let (mut listed, mut codes) = (Vec::new(), Vec::new());
     for scenario in &project.scenarios {
-        let campaign = project.campaign(scenario, &args.search, None)?;
+        let campaign = project.campaign(scenario, Typed::search(&args.search))?;
         let (seen, stopped) = observe::references(&project, scenario, &campaign, 1)?;
         match args.search.format {
             Format::Human => output::write(|out| write(scenario, &campaign, &seen, out))?,
@@ -54,7 +55,7 @@ fn write(
 ) -> io::Result<()> {
     writeln!(out, "{}", scenario.name)?;
     terminal::write_calls(&seen.observed.execution.trace, out)?;
-    writeln!(out, "\nWhat can be made to fail, and how")?;
+    writeln!(out, "\nWhat can be injected, and how")?;
     for point in points(seen) {
         let modes: Vec<String> = campaign
             .options
@@ -71,7 +72,7 @@ fn write(
     }
     seen.unseen.write(out)?;
     if !seen.chosen.masked.is_empty() {
-        writeln!(out, "\nLeft out when calls are told apart")?;
+        writeln!(out, "\nIgnored when identifying calls")?;
         for line in &seen.chosen.masked {
             writeln!(out, "  {line}")?;
         }

@@ -13,7 +13,7 @@ use crate::progress::Progress;
 use crate::reporting::{self, Reports, Subject};
 use crate::runtime;
 use crate::settings::Settings;
-use crate::worlds::Demo;
+use crate::worlds;
 use murphy_config as config;
 
 pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<u8, Error> {
@@ -23,12 +23,12 @@ pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<u8, Error> {
     let hint = settings.reference_hint;
     let campaign = settings.campaign;
     let (outcome, interrupted) = runtime::block_on_all(async {
-        let world = Demo::open(settings.place).await?;
+        let world = worlds::open(settings.place).await?;
         let mut progress = Progress::new(context);
         let mut events = reports.events()?.map(Ndjson::new);
         let mut sinks: Vec<&mut dyn Sink> = vec![&mut progress];
         sinks.extend(events.as_mut().map(|events| events as &mut dyn Sink));
-        runtime::campaign(&world, &campaign, Memory::default(), &mut sinks)
+        runtime::campaign(&*world, &campaign, Memory::default(), &mut sinks)
             .await
             .map_err(|failed| Error::of_campaign(failed, &hint))
     })??;

@@ -29,6 +29,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::project::Project;
+use crate::settings::Typed;
 use crate::unseen::Unseen;
 use crate::{exit, observe, output, runtime};
 
@@ -56,7 +57,7 @@ fn services_alone(project: &Project) -> Result<u8, Error> {
         services::write(project, &states, out)?;
         writeln!(
             out,
-            "\nNo scenario, so nothing was run: whether context survives and what would be made to fail is not known.\n  Give the test after `--`, as in `murphy doctor -- pytest -q`, or write a `[scenario.NAME]`."
+            "\nNo scenario, so nothing was run: whether context survives and what would be injected is not known.\n  Give the test after `--`, as in `murphy doctor -- pytest -q`, or write a `[scenario.NAME]`."
         )
     })?;
     Ok(match services::complain(&states) {
@@ -100,7 +101,7 @@ impl Sink for References<'_> {
 }
 
 fn examine(project: &Project, scenario: &ScenarioSpec, context: &Context) -> Result<u8, Error> {
-    let campaign = project.campaign(scenario, &SearchArgs::default(), None)?;
+    let campaign = project.campaign(scenario, Typed::search(&SearchArgs::default()))?;
     runtime::block_on(async {
         let sightings = Sightings::of(&project.config.proxy.carriers);
         let witness = Some(sightings.witness());
@@ -251,7 +252,7 @@ impl Report<'_> {
     }
 
     fn write_faults(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "\nWould be made to fail")?;
+        writeln!(out, "\nWould be injected")?;
         let trace = &self.observed.execution.trace;
         let options = &self.campaign.options;
         let mut any = false;

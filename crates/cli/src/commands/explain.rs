@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::past_execution::{PastExecution, last_search};
 use crate::project::Project;
 use crate::settings::Question;
-use crate::worlds::Demo;
+use crate::worlds;
 use crate::{exit, output, runtime};
 use murphy_config::Usage;
 
@@ -60,9 +60,9 @@ fn of_demo(app: &str, args: &ExplainArgs) -> Result<Search, Error> {
         faultload,
     } = Question::of(app, args)?;
     let (outcome, _) = runtime::block_on(async {
-        let world = Demo::open(settings.place).await?;
+        let world = worlds::open(settings.place).await?;
         let campaign = &settings.campaign;
-        runtime::campaign(&world, campaign, Memory::default(), &mut [])
+        runtime::campaign(&*world, campaign, Memory::default(), &mut [])
             .await
             .map_err(|failed| Error::of_campaign(failed, &settings.reference_hint))
     })??;

@@ -17,6 +17,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::observe::{self, Seen};
 use crate::project::Project;
+use crate::settings::Typed;
 use crate::{exit, output, patience};
 
 /// Sizes beyond this are told together.
@@ -26,7 +27,7 @@ pub(crate) fn run(args: &PlanArgs, context: &Context) -> Result<u8, Error> {
     let project = Project::open(&args.project, context)?;
     let (mut all, mut codes) = (Vec::new(), Vec::new());
     for scenario in &project.scenarios {
-        let campaign = project.campaign(scenario, &args.search, None)?;
+        let campaign = project.campaign(scenario, Typed::search(&args.search))?;
         let (seen, stopped) = observe::references(&project, scenario, &campaign, campaign.jobs)?;
         let forecast = Forecast::of(scenario, &campaign, &seen);
         match args.search.format {
@@ -55,9 +56,9 @@ pub(crate) fn run(args: &PlanArgs, context: &Context) -> Result<u8, Error> {
 
 /// How much there is to do at most.
 struct Forecast {
-    /// Points that can be made to fail.
+    /// Points that can be injected.
     points: usize,
-    /// How they can be made to fail.
+    /// How they can be injected.
     modes: Vec<String>,
     /// By number of faults, from none; up to the bound.
     sizes: Vec<Cases>,
@@ -82,7 +83,7 @@ struct Cases {
     held_up: f64,
 }
 
-/// How a point can be made to fail.
+/// How a point can be injected.
 struct Ways {
     count: usize,
     /// What all of them hold up, in seconds, added up.
@@ -153,7 +154,7 @@ impl Forecast {
         } = self;
         writeln!(
             out,
-            "{}: {} can be made to fail, in modes {}; one execution takes about {each:.0?}",
+            "{}: {} can be injected, in modes {}; one execution takes about {each:.0?}",
             scenario.name,
             counted(points, "call"),
             self.modes.join(", ")

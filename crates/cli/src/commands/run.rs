@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use murphy::replays::System;
 use murphy_campaign::since::{self, Past, Versions};
 use murphy_campaign::{Memory, Outcome, Settings as Campaign, Sink, World};
-use murphy_model::{Incomplete, Observed};
+use murphy_model::{Faultload, Incomplete, Observed};
 use murphy_report::redact;
 use murphy_report::shell::quoted;
 use murphy_store::Ndjson;
@@ -19,6 +19,7 @@ use crate::known::KnownBefore;
 use crate::progress::Progress;
 use crate::project::Project;
 use crate::reporting::{self, Reports, Subject};
+use crate::settings::Typed;
 use crate::{exit, observe, output, patience, runtime, written};
 
 /// What the scenarios of a run have in common.
@@ -109,7 +110,7 @@ fn several_in_json(project: &Project) -> murphy_config::Usage {
 /// One scenario, from its settings to its exit code.
 fn one(run: &Run<'_>, scenario: &ScenarioSpec) -> Result<Done, Error> {
     let (args, project) = (run.args, &run.project);
-    let mut campaign = project.campaign(scenario, &args.search, Some(&args.campaign))?;
+    let mut campaign = project.campaign(scenario, Typed::campaign(&args.search, &args.campaign))?;
     if let Some(note) = patience::note(&campaign, scenario) {
         output::say(format_args!("note: {note}"));
     }
@@ -172,7 +173,7 @@ fn own_files(run: &Run<'_>) -> Vec<PathBuf> {
 }
 
 async fn campaign_in(
-    world: &impl World,
+    world: &dyn World,
     campaign: &Campaign,
     kept: &mut Kept,
     context: &Context,
@@ -201,21 +202,19 @@ fn say_what_is_remembered(memory: &Memory) {
     let under_faults = memory.executions.keys().filter(|it| !it.is_empty());
     match under_faults.count() {
         0 => {}
-        1 => output::say("note: 1 execution need not be made again"),
-        count => output::say(format_args!(
-            "note: {count} executions need not be made again"
-        )),
+        1 => output::say("note: reusing 1 stored execution"),
+        count => output::say(format_args!("note: reusing {count} stored executions")),
     }
 }
 
 /// What of the last campaign still holds.
 async fn what_holds(
-    world: &impl World,
+    world: &dyn World,
     versions: &Versions,
     (identity, past): (murphy_model::Identity, Past),
 ) -> Result<Memory, Error> {
     let identity = std::sync::Arc::new(identity);
-    let (now, _): (Observed, _) = world.reference(&identity).await?;
+    let (now, _): (Observed, _) = world.record(&Faultload::none(), &identity).await?;
     let changed = since::changed(&past, versions, &now.execution.trace);
     let names: Vec<&str> = changed.iter().map(|service| &**service).collect();
     output::say(match names.is_empty() {

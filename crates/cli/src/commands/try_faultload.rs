@@ -23,6 +23,7 @@ use crate::error::Error;
 use crate::past_execution::write_printed;
 use crate::project::Project;
 use crate::runtime::{self, Stopped};
+use crate::settings::Typed;
 use crate::{exit, observe, output};
 use murphy_config::Usage;
 
@@ -33,7 +34,7 @@ pub(crate) fn run(args: &TryArgs, context: &Context) -> Result<u8, Error> {
     let faultload = read(&args.faultload)?;
     let project = Project::open(&args.project, context)?;
     let scenario = explain::only(&project)?;
-    let campaign = project.campaign(scenario, &SearchArgs::default(), None)?;
+    let campaign = project.campaign(scenario, Typed::search(&SearchArgs::default()))?;
     let work = tried(&project, scenario, &campaign, &faultload);
     let (tried, stopped) = runtime::block_on(work)??;
     output::write(|out| tried.write(&scenario.name, out))?;
@@ -102,7 +103,7 @@ async fn tried(
 }
 
 async fn under_faults(
-    world: &impl World,
+    world: &dyn World,
     campaign: &Campaign,
     faultload: &Faultload,
 ) -> Result<Tried, Error> {

@@ -3,45 +3,35 @@
 //! Owns the one check that every campaign passes, on an example system or on a
 //! user's own: a flag that is accepted is obeyed.
 
-use crate::args::{CampaignArgs, SearchArgs, SystemArgs};
+use super::search::Typed;
+use crate::args::{SearchArgs, SystemArgs};
 use murphy_campaign::StrategyKind;
 use murphy_config::Usage;
 
-/// Checks all that was typed about a campaign; `in_file` is the strategy that
+/// Checks all that was typed about a search; `in_file` is the strategy that
 /// murphy.toml names, which counts where none was typed.
-pub(crate) fn check_campaign(
-    args: &CampaignArgs,
-    search: &SearchArgs,
-    in_file: Option<StrategyKind>,
-) -> Result<(), Usage> {
-    check(search)?;
-    if args.audit == Some(0) {
+pub(super) fn check(typed: &Typed<'_>, in_file: Option<StrategyKind>) -> Result<(), Usage> {
+    let Typed {
+        search,
+        strategy,
+        audit,
+    } = *typed;
+    check_limits(search)?;
+    if audit == Some(0) {
         return Err(nothing(
             "--audit",
             "an audit of no cases says nothing",
             "leave it out",
         ));
     }
-    let chosen = Chosen::of(args.strategy, in_file);
+    let chosen = Chosen::of(strategy, in_file);
     match chosen.strategy {
-        StrategyKind::Random if args.audit.is_some() => {
+        StrategyKind::Random if audit.is_some() => {
             chosen.exclude("--audit", "skips nothing that could be audited")
         }
-        StrategyKind::Lineage if args.audit.is_some() => {
+        StrategyKind::Lineage if audit.is_some() => {
             chosen.exclude("--audit", "predicts nothing that could be audited")
         }
-        _ => check_strategy(args.strategy, search, in_file),
-    }
-}
-
-/// Checks what decides what is tried next.
-pub(super) fn check_strategy(
-    typed: Option<StrategyKind>,
-    search: &SearchArgs,
-    in_file: Option<StrategyKind>,
-) -> Result<(), Usage> {
-    let chosen = Chosen::of(typed, in_file);
-    match chosen.strategy {
         StrategyKind::Random => check_random(chosen, search),
         StrategyKind::Lineage => check_lineage(chosen, search),
         StrategyKind::Tree => Ok(()),
@@ -146,7 +136,7 @@ impl Chosen {
 }
 
 /// Checks what every search takes.
-pub(super) fn check(args: &SearchArgs) -> Result<(), Usage> {
+fn check_limits(args: &SearchArgs) -> Result<(), Usage> {
     if args.max_faults == Some(0) {
         let why = "without faults there is only the reference execution";
         return Err(nothing(

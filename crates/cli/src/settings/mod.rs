@@ -4,25 +4,27 @@
 //! own. After this only settings that make sense exist.
 
 mod app;
-pub(crate) mod contradictions;
+mod contradictions;
 mod modes;
 mod reductions;
 pub(crate) mod rerun;
+mod search;
 
 pub(crate) use murphy_config::time;
+pub(crate) use search::Typed;
 
 use std::time::Duration;
 
-use murphy_campaign::{IdentityChoice, REFERENCES, Settings as Campaign, StrategyKind};
+use murphy_campaign::{IdentityChoice, REFERENCES, Settings as Campaign};
 use murphy_corpus::sim::State;
 use murphy_corpus::sockets::Options as StageOptions;
 use murphy_corpus::{App, FaultSet, Settings as Switches, Simulator, System};
-use murphy_model::{Faultload, Mode, Outcome, Pattern};
-use murphy_search::{Filter, Modes, Options, Order, Reduction, Replies};
+use murphy_model::{Faultload, Mode, Outcome};
+use murphy_search::Modes;
 
-use crate::args::{CampaignArgs, DEFAULT_MODES, DemoArgs, ExplainArgs, SearchArgs, SystemArgs};
+use crate::args::{DEFAULT_MODES, DemoArgs, ExplainArgs, SystemArgs};
 use crate::descriptors;
-use murphy_config::Usage;
+use murphy_config::{SearchRules, Usage};
 
 /// A campaign to run, and how to report it.
 pub(crate) struct Settings {
@@ -59,16 +61,12 @@ impl Settings {
             campaign,
             ..
         } = args;
-        contradictions::check_campaign(campaign, search, None)?;
-        let strategy = campaign.strategy;
-        let mut settings = Settings::of_system("murphy demo", app, system, search, strategy)?;
-        settings.take(campaign);
-        Ok(settings)
-    }
-
-    fn take(&mut self, args: &CampaignArgs) {
-        self.campaign.audit = audit(args.audit, &self.campaign);
-        self.require_complete = args.require_complete;
+        let typed = Typed::campaign(search, campaign);
+        let settings = Settings::of_system("murphy demo", app, system, typed)?;
+        Ok(Settings {
+            require_complete: campaign.require_complete,
+            ..settings
+        })
     }
 
     /// A campaign on an example system; `command` is what stood before its
@@ -77,12 +75,10 @@ impl Settings {
         command: &str,
         name: &str,
         given: &SystemArgs,
-        args: &SearchArgs,
-        strategy: Option<StrategyKind>,
+        typed: Typed<'_>,
     ) -> Result<Self, Usage> {
-        contradictions::check(args)?;
+        let args = typed.search;
         contradictions::check_system(given, args)?;
-        let max_time = args.max_time.as_deref().map(time).transpose()?;
         let app = app::find(command, name)?;
         let (scenario, about) = (app.name, app.about);
         let reference_hint = app::reference_hint(&app, &given.set);
@@ -90,9 +86,8 @@ impl Settings {
         let system = (app.build)(&switches);
         let identity = app::identity(system.identity.clone(), &given.identity)?;
         let faults = modes::fault_set(args.modes.as_deref().unwrap_or(DEFAULT_MODES), &system)?;
-        let strategy_kind = strategy.unwrap_or_default();
-        let options = options(args, strategy_kind, &faults, &system)?;
-        let seed = args.seed.unwrap_or(0);
+        let by_service = Modes::ByService(faults.by_service(&system));
+        let search = typed.resolve(&SearchRules::default(), by_service)?;
         let jobs = args.jobs.unwrap_or(1);
         let on_sockets = !given.simulate && !given.keep_state;
         if on_sockets {
@@ -108,7 +103,7 @@ impl Settings {
                 let simulator = Simulator::new(app, switches)
                     .identity(identity.clone())
                     .timeouts(faults.timeouts())
-                    .seed(seed)
+                    .seed(search.seed)
                     .state(state);
                 Place::Memory(Box::new(simulator))
             }
@@ -116,13 +111,13 @@ impl Settings {
         Ok(Settings {
             campaign: Campaign {
                 scenario: scenario.to_owned(),
-                strategy: strategy_kind,
-                options,
+                strategy: search.strategy,
+                options: search.options,
                 modes: modes::names(&faults),
-                seed,
+                seed: search.seed,
                 jobs,
-                max_time,
-                audit: None,
+                max_time: search.max_time,
+                audit: search.audit,
                 references: if on_sockets { REFERENCES } else { 1 },
                 identity: IdentityChoice::Given(identity),
                 oracles: murphy_oracle::Settings::default(),
@@ -130,7 +125,7 @@ impl Settings {
             place,
             about,
             explain_command: rerun::explain_command(scenario, given, args)
-                + &rerun::strategy(strategy),
+                + &rerun::strategy(typed.strategy),
             reference_hint,
             require_complete: false,
         })
@@ -147,10 +142,11 @@ impl Question {
             identity: args.system.identity.clone(),
             keep_state: args.system.keep_state,
         };
-        contradictions::check_strategy(args.strategy, &args.search, None)?;
-        let command = "murphy explain --app";
-        let strategy = args.strategy;
-        let settings = Settings::of_system(command, app, &given, &args.search, strategy)?;
+        let typed = Typed {
+            strategy: args.strategy,
+            ..Typed::search(&args.search)
+        };
+        let settings = Settings::of_system("murphy explain --app", app, &given, typed)?;
         let faultload: Faultload = args
             .faultload
             .parse()
@@ -197,93 +193,4 @@ fn takes_time(mode: &Mode) -> bool {
         mode.outcome(),
         Outcome::Hang | Outcome::Delay(_) | Outcome::Slow(_)
     )
-}
-
-/// What was typed about a search, understood, for any system.
-pub(crate) struct SearchWords {
-    /// `None`: nothing was typed.
-    pub(crate) modes: Option<Vec<Mode>>,
-    pub(crate) exhaustive: bool,
-    pub(crate) replies: Option<Replies>,
-    pub(crate) reduce: Vec<Reduction>,
-    pub(crate) no_reduce: Vec<Reduction>,
-    pub(crate) order: Option<Order>,
-    pub(crate) max_faults: Option<usize>,
-    pub(crate) max_cases: Option<usize>,
-    pub(crate) filter: Filter,
-}
-
-/// Understands what was typed about a search of a user's own system.
-pub(crate) fn search_words(args: &SearchArgs) -> Result<SearchWords, Usage> {
-    contradictions::check(args)?;
-    let modes = args
-        .modes
-        .as_deref()
-        .map(|list| Mode::parse_list(list).map_err(|error| Usage::syntax("--modes", &error)));
-    let (reduce, no_reduce) = reductions::named_all(&args.reduce, &args.no_reduce)?;
-    Ok(SearchWords {
-        modes: modes.transpose()?,
-        exhaustive: args.exhaustive,
-        replies: args.replies,
-        reduce,
-        no_reduce,
-        order: args.order,
-        max_faults: args.max_faults,
-        max_cases: args.max_cases,
-        filter: Filter {
-            only: patterns("--only", &args.only)?,
-            except: patterns("--except", &args.except)?,
-        },
-    })
-}
-
-/// How many skipped cases are run after all where modes stand for each other.
-const AUDIT: usize = 10;
-
-/// How many skipped cases a campaign runs after all: as many as were asked
-/// for, or a few where the search relies on more than what it has seen.
-pub(crate) fn audit(asked: Option<usize>, campaign: &Campaign) -> Option<usize> {
-    let relies =
-        campaign.strategy == StrategyKind::Tree && campaign.options.reduces(Reduction::Modes);
-    asked.or(relies.then_some(AUDIT))
-}
-
-/// What a search does before anything more particular is said. Only the tree
-/// strategy skips anything that was not asked for.
-pub(crate) fn base_options(modes: Modes, strategy: StrategyKind, exhaustive: bool) -> Options {
-    match (strategy, exhaustive) {
-        (StrategyKind::Tree, false) => Options::usual(modes),
-        (StrategyKind::Tree, true) => Options::exhaustive(modes),
-        _ => Options::new(modes),
-    }
-}
-
-fn options(
-    args: &SearchArgs,
-    strategy: StrategyKind,
-    faults: &FaultSet,
-    system: &System,
-) -> Result<Options, Usage> {
-    let by_service = Modes::ByService(faults.by_service(system));
-    let mut options = base_options(by_service, strategy, args.exhaustive);
-    if let Some(replies) = args.replies {
-        options.replies = replies;
-    }
-    reductions::apply(&mut options.reduce, &args.reduce, &args.no_reduce)?;
-    options.order = args.order.unwrap_or_default();
-    options.max_faults = args.max_faults;
-    options.max_cases = args.max_cases;
-    options.filter = Filter {
-        only: patterns("--only", &args.only)?,
-        except: patterns("--except", &args.except)?,
-    };
-    Ok(options)
-}
-
-fn patterns(argument: &str, texts: &[String]) -> Result<Vec<Pattern>, Usage> {
-    let pattern = |text: &String| {
-        text.parse()
-            .map_err(|error| Usage::syntax(argument, &error))
-    };
-    texts.iter().map(pattern).collect()
 }

@@ -1,25 +1,9 @@
 //! Which reductions are in force.
 
-use std::collections::BTreeSet;
-
 use murphy_model::nearest;
 use murphy_search::Reduction;
 
 use murphy_config::Usage;
-
-/// Switches reductions on and off by their names.
-pub(super) fn apply(
-    reduce: &mut BTreeSet<Reduction>,
-    on: &[String],
-    off: &[String],
-) -> Result<(), Usage> {
-    let (on, off) = named_all(on, off)?;
-    reduce.extend(on);
-    for reduction in &off {
-        reduce.remove(reduction);
-    }
-    Ok(())
-}
 
 /// The reductions with these names: those to be switched on, those off.
 pub(super) fn named_all(

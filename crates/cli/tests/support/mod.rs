@@ -184,9 +184,8 @@ impl Done {
     pub(crate) fn remembered(&self) -> usize {
         let notes = self.stderr.lines();
         let mut counts = notes.filter_map(|line| {
-            let rest = line.strip_prefix("note: ")?;
-            let (count, _) = rest.split_once(" need not be made again")?;
-            count.split(' ').next()?.parse().ok()
+            let rest = line.strip_prefix("note: reusing ")?;
+            rest.split(' ').next()?.parse().ok()
         });
         counts.next().unwrap_or(0)
     }

@@ -91,7 +91,7 @@ pub(crate) struct Service {
     pub(crate) process: Option<Text>,
     /// Where the proxy in front of the service listens; any free port by default.
     pub(crate) listen: Option<Text>,
-    /// Whether calls to it are seen and can be made to fail.
+    /// Whether calls to it are seen and can be injected.
     pub(crate) proxied: Option<bool>,
     /// The services that it calls, where Murphy cannot tell from trace context or from `{NAME.url}` in its command and environment.
     pub(crate) calls: Option<Words>,

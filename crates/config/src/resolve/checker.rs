@@ -246,8 +246,8 @@ impl<'f> Checker<'f> {
         match template::names(&text.value) {
             Err(bad) => {
                 let message = match bad.inside {
-                    None => "a brace is alone".to_owned(),
-                    Some(inside) => format!("`{{{inside}}}` stands for nothing"),
+                    None => "unmatched brace".to_owned(),
+                    Some(inside) => format!("`{{{inside}}}` is not a placeholder"),
                 };
                 let hint = bad
                     .inside

@@ -197,7 +197,7 @@ fn source(checker: &mut Checker<'_>, name: &Text, raw: Service) -> Option<Source
         (Some(_), None) => managed(checker, raw).map(Source::Managed),
         (None, Some(_)) => running(checker, raw),
         (None, None) => {
-            let message = format!("service `{}` is nowhere", name.value);
+            let message = format!("service `{}` needs `command` or `upstream`", name.value);
             let hint = "add `upstream = \"127.0.0.1:5001\"` if it runs already, or `command = \"…\"` to have it started";
             let label = "neither `command` nor `upstream`";
             checker.refuse(&name.span, message, label, hint);

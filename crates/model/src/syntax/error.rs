@@ -61,11 +61,6 @@ impl SyntaxError {
         self
     }
 
-    /// The whole text that was read.
-    pub fn input(&self) -> &str {
-        &self.0.input
-    }
-
     /// The bytes of the input that are wrong; empty where something is missing.
     pub fn span(&self) -> Range<usize> {
         self.0.span.clone()

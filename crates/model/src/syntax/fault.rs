@@ -168,7 +168,7 @@ fn stuck_equals(cursor: &Cursor<'_>, chain: &Chain<'_>) -> Option<SyntaxError> {
 fn stuck(cursor: &Cursor<'_>, word: Slice<'_>) -> Option<SyntaxError> {
     let (front, back) = word.text.rsplit_once('=')?;
     // A quoted line break would tear the hint apart.
-    if front.contains(char::is_control) {
+    if word.text.contains(char::is_control) {
         return None;
     }
     let mode = back.split(',').next().unwrap_or_default();

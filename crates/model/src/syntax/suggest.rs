@@ -1,37 +1,25 @@
 //! "Did you mean …?": the known word nearest to a mistyped one.
 
+use strsim::levenshtein;
+
 /// Longer words are no typing mistakes, and comparing them costs.
 const LONGEST: usize = 40;
 
 /// The candidate that differs from `word` in few enough letters to be meant,
 /// whatever the case; the first of several.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    let word: Vec<char> = word.to_lowercase().chars().take(LONGEST + 1).collect();
-    if word.len() > LONGEST {
+    let word = word.to_lowercase();
+    let length = word.chars().count();
+    if length > LONGEST {
         return None;
     }
-    let tolerated = (word.len() / 3).max(1);
+    let tolerated = (length / 3).max(1);
     candidates
         .into_iter()
-        .map(|candidate| (distance(&word, candidate), candidate))
+        .map(|candidate| (levenshtein(&word, &candidate.to_lowercase()), candidate))
         .filter(|(distance, _)| *distance <= tolerated)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
-}
-
-/// How many letters to add, drop or replace (Levenshtein), row by row.
-fn distance(word: &[char], candidate: &str) -> usize {
-    let mut row: Vec<usize> = (0..=word.len()).collect();
-    for (i, c) in candidate.to_lowercase().chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, w) in word.iter().enumerate() {
-            let replaced = diagonal + usize::from(*w != c);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[word.len()]
 }
 
 #[cfg(test)]

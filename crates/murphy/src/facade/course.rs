@@ -138,7 +138,7 @@ impl Campaign {
     fn notes(&self, outcome: &Outcome, correlation: &Correlation) -> Vec<String> {
         let mut notes = Vec::new();
         if self.jobs > self.jobs_at_once() {
-            notes.push("there are `reset` steps, which executions side by side would do to each other: one ran at a time, whatever `jobs` says".to_owned());
+            notes.push("with `reset` steps, parallel executions would reset each other's state: one ran at a time, whatever `jobs` says".to_owned());
         }
         if let Some(why) = why_one_at_a_time(correlation) {
             let fewer = match self.jobs {

@@ -84,7 +84,7 @@ impl Report {
         }
         if !self.injected {
             panic!(
-                "nothing was tested: no fault struck\nhint: do the services call each other through the proxies (`Proxied`)?\n\n{self}"
+                "nothing was tested: no fault was injected\nhint: do the services call each other through the proxies (`Proxied`)?\n\n{self}"
             );
         }
         if self.left.is_some() {
@@ -125,10 +125,12 @@ fn why_not_beside_itself(clash: &Clash) -> String {
     let at_once = clash.at_once;
     match &clash.how {
         HowClashed::Failed { count, why } => {
-            format!("the test passes alone, but {count} of {at_once} at once failed ({why})")
+            format!("the test passes alone, but {count} of {at_once} parallel runs failed ({why})")
         }
         HowClashed::OtherCalls(point) => {
-            format!("the test makes other calls {at_once} times at once than alone ({point})")
+            format!(
+                "the test makes different calls when {at_once} copies run in parallel ({point})"
+            )
         }
     }
 }

@@ -1,6 +1,5 @@
 //! What makes no sense is refused before anything is started.
 
-
 use super::*;
 
 async fn refused(campaign: Campaign) -> String {

@@ -40,12 +40,12 @@ pub struct Unfit {
 impl Ground {
     /// Runs the scenario without faults, which must go well.
     pub async fn find(
-        world: &impl World,
+        world: &dyn World,
         identity: Identity,
         oracles: Settings,
     ) -> Result<Result<Self, Unfit>, BrokenWorld> {
         let identity = Arc::new(identity);
-        let (observed, _) = world.reference(&identity).await?;
+        let (observed, _) = world.record(&Faultload::none(), &identity).await?;
         let observed = redacted(observed);
         Ok(match &observed.execution.verdict {
             Verdict::Failed { why } => Err(Unfit {
@@ -65,7 +65,7 @@ impl Ground {
     /// injected, it is repeated until it fails, a few times.
     pub async fn replay(
         &self,
-        world: &impl World,
+        world: &dyn World,
         replay: &Replay,
         plan: &ReplayPlan,
     ) -> Result<Result<Replayed, ReplayError>, BrokenWorld> {
@@ -98,7 +98,7 @@ impl Ground {
     /// One execution after others, of which is told what was seen.
     async fn run_after(
         &self,
-        world: &impl World,
+        world: &dyn World,
         prefix: &[Faultload],
         faultload: &Faultload,
     ) -> Result<(Vec<Observed>, Observed, Vec<Held>), BrokenWorld> {
@@ -114,7 +114,7 @@ impl Ground {
     /// held against it.
     pub async fn run(
         &self,
-        world: &impl World,
+        world: &dyn World,
         faultload: &Faultload,
     ) -> Result<(Observed, Vec<Held>), BrokenWorld> {
         let observed = redacted(world.run(0, faultload, &self.identity).await?);

@@ -191,10 +191,10 @@ impl Replayed {
             )?,
             Word::Fixed => writeln!(
                 out,
-                "{id} FIXED: all its faults struck, and `{scenario}` is content"
+                "{id} FIXED: all faults were injected and `{scenario}` passed"
             )?,
             Word::NotReached { missing } => {
-                writeln!(out, "{id} NOT REACHED: these faults had nothing to strike")?;
+                writeln!(out, "{id} NOT REACHED: no call matched these faults")?;
                 for fault in missing {
                     writeln!(out, "  {fault}")?;
                 }
@@ -209,7 +209,7 @@ impl Replayed {
         if self.repeats > 0 {
             writeln!(
                 out,
-                "  repeated {} times: equal calls are made at the same time, and it is luck which of them a fault is injected into",
+                "  repeated {} times: equal calls are made at the same time, and a fault may be injected into either",
                 self.repeats
             )?;
         }

@@ -7,9 +7,10 @@
 use std::fmt;
 
 use murphy_registry::{CallKey, Clue};
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode, percent_encode};
 
 use super::list::{KEY, each_member, find_member, key_and_value};
-use super::{Carrier, Found, Stamp, percent};
+use super::{Carrier, Found, Stamp};
 use crate::headers::Headers;
 
 const HEADER: &str = "baggage";
@@ -22,6 +23,9 @@ const LENGTH: usize = 8192;
 
 /// The longest text of a call's name.
 const LONGEST_NAME: usize = "0123456789abcdef-12345678".len();
+
+/// What a header cannot hold as it is, besides all that is not ASCII.
+const UNFIT: &AsciiSet = &CONTROLS.remove(b'\t');
 
 /// The carrier `baggage`.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +57,7 @@ fn ours(member: &[u8]) -> Option<CallKey> {
     let (_, value) = key_and_value(member).filter(|_| is_ours(member))?;
     let ends = |byte: &u8| *byte == b';' || byte.is_ascii_whitespace();
     let (mut text, mut length) = ([0; LONGEST_NAME], 0);
-    for byte in percent::decoded(value.trim_ascii()).take_while(|byte| !ends(byte)) {
+    for byte in percent_decode(value.trim_ascii()).take_while(|byte| !ends(byte)) {
         *text.get_mut(length)? = byte;
         length += 1;
     }
@@ -80,7 +84,9 @@ fn with_others(ours: &[u8], headers: &dyn Headers) -> Option<Vec<u8>> {
         }
         let before = list.len();
         list.push(b',');
-        percent::push_ascii(&mut list, member);
+        for part in percent_encode(member, UNFIT) {
+            list.extend_from_slice(part.as_bytes());
+        }
         members += 1;
         // From the first that is too much on, all are dropped.
         full = list.len() > LENGTH || members > MEMBERS;
@@ -164,7 +170,7 @@ mod tests {
             ),
             (&["flag,empty=", ",,x"], "flag,empty=,x"),
             // No header map could hold it otherwise.
-            (&["name=é"], "name=%C3%A9"),
+            (&["name=é\t100%"], "name=%C3%A9\t100%"),
         ];
         for (lines, others) in cases {
             assert_eq!(others_of(lines), others, "{lines:?}");

@@ -21,7 +21,7 @@ pub(super) fn hex(digits: impl IntoIterator<Item = u8>) -> Option<u128> {
 }
 
 /// The value of a hexadecimal digit.
-pub(super) fn digit(byte: u8) -> Option<u8> {
+fn digit(byte: u8) -> Option<u8> {
     match byte {
         b'0'..=b'9' => Some(byte - b'0'),
         b'a'..=b'f' => Some(byte - b'a' + 10),

@@ -8,8 +8,9 @@
 use std::fmt;
 
 use murphy_registry::{Clue, Spans, TraceKey};
+use percent_encoding::percent_decode;
 
-use super::{Carrier, Found, Stamp, ids, percent};
+use super::{Carrier, Found, Stamp, ids};
 use crate::headers::Headers;
 
 const HEADER: &str = "uber-trace-id";
@@ -40,7 +41,7 @@ impl Carrier for Jaeger {
 }
 
 fn context(headers: &dyn Headers) -> Option<(TraceKey, Spans)> {
-    let mut bytes = percent::decoded(headers.first(HEADER)?.trim_ascii());
+    let mut bytes = percent_decode(headers.first(HEADER)?.trim_ascii());
     let mut field = || ids::hex(bytes.by_ref().take_while(|byte| *byte != b':'));
     let (trace, own, parent, _flags) = (field()?, field()?, field()?, field()?);
     let spans = Spans {

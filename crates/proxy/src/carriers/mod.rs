@@ -10,7 +10,6 @@ mod header;
 mod ids;
 mod jaeger;
 mod list;
-mod percent;
 mod request_id;
 #[cfg(test)]
 mod testing;

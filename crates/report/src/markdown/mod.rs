@@ -140,7 +140,7 @@ fn coverage(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         ("executions", grouped(certificate.explored)),
         ("of them failed", grouped(summary.failed_executions)),
         (
-            "of them a planned fault never struck",
+            "of them a planned fault was not injected",
             grouped(certificate.not_exercised),
         ),
         ("calls that can fail", grouped(certificate.points)),
@@ -186,7 +186,7 @@ fn skipped(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         false => "What was skipped of the faultloads looked at, and why",
     };
     folded(title, out, |out| {
-        writeln!(out, "| policy | faultloads | why they need not be run |")?;
+        writeln!(out, "| policy | faultloads | why they are skipped |")?;
         writeln!(out, "| --- | ---: | --- |")?;
         for (policy, number) in &rows {
             let why = summary.reasons.get(policy).copied().unwrap_or_default();
@@ -200,7 +200,7 @@ fn skipped(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
 fn doubts(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
     let certificate = &summary.certificate;
     list("Assumptions", &certificate.assumptions, out)?;
-    list("Left out when calls are told apart", &summary.masked, out)?;
+    list("Ignored when identifying calls", &summary.masked, out)?;
     let told = wording::flags(certificate);
     let flags = told.first.iter().map(|flag| wording::flag(flag, labels));
     let more = (told.rest() > 0).then(|| format!("… and {} more", grouped(told.rest())));

@@ -46,7 +46,7 @@ fn explored(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     )?;
     let possible = match &certificate.skips {
         Some(skips) => format!(
-            "; in {} of them every fault can strike",
+            "; in {} of them every fault can be injected",
             grouped(&skips.possible)
         ),
         None => String::new(),
@@ -60,7 +60,7 @@ fn explored(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         let executions = counted(certificate.not_exercised, "execution");
         writeln!(
             out,
-            "  {CAREFUL}in {executions} a planned fault never struck{CAREFUL:#}"
+            "  {CAREFUL}in {executions} a planned fault was not injected{CAREFUL:#}"
         )?;
     }
     if let Some(apart) = wording::apart(&summary.apart) {
@@ -68,10 +68,7 @@ fn explored(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     }
     if certificate.speculative > 0 {
         let executions = counted(certificate.speculative, "execution");
-        writeln!(
-            out,
-            "  {QUIET}{executions} made ahead of time and thrown away{QUIET:#}"
-        )?;
+        writeln!(out, "  {QUIET}{executions} speculative, discarded{QUIET:#}")?;
     }
     Ok(())
 }
@@ -92,7 +89,7 @@ fn skipped(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         wide(&mut rows.iter().map(|(_, number)| number.as_str())).max("faultloads".len());
     writeln!(
         out,
-        "  {QUIET}{:policy_width$}  {:>number_width$}  why they need not be run{QUIET:#}",
+        "  {QUIET}{:policy_width$}  {:>number_width$}  why they are skipped{QUIET:#}",
         "policy", "faultloads"
     )?;
     for (policy, number) in &rows {
@@ -110,7 +107,7 @@ fn masked(masked: &[String], out: &mut dyn Write) -> io::Result<()> {
     if masked.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\nLeft out when calls are told apart:")?;
+    writeln!(out, "\nIgnored when identifying calls:")?;
     masked.iter().try_for_each(|line| writeln!(out, "  {line}"))
 }
 

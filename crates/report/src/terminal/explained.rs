@@ -48,7 +48,7 @@ fn write_fate(fate: &Fate, labels: &Labels, out: &mut dyn Write) -> io::Result<(
             writeln!(out, "  {GOOD}run{GOOD:#} as execution {number}")?;
             match complaint {
                 Some(complaint) => writeln!(out, "  {BAD}failed:{BAD:#} {complaint}"),
-                None => writeln!(out, "  the scenario was content"),
+                None => writeln!(out, "  the scenario passed"),
             }
         }
         Fate::Skipped {

@@ -158,15 +158,15 @@ fn title(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
 
 fn class_text(finding: &Finding) -> &'static str {
     match finding.class {
-        BugClass::NoHandling => "an error or no answer reached the scenario",
-        BugClass::UnrelatedException => "something else broke than what was made to fail",
-        BugClass::SilentViolation => "the answer looked well and was wrong",
+        BugClass::NoHandling => "the failure reached the scenario unhandled",
+        BugClass::UnrelatedException => "something other than the injected failure broke",
+        BugClass::SilentViolation => "the answer looked fine but was wrong",
         BugClass::StateDivergence => "what is stored is not what it is without faults",
         BugClass::Timeout => "someone waits too long, or not long enough",
-        BugClass::Retry => "trying again does harm",
+        BugClass::Retry => "a retry causes harm",
         BugClass::Waste => "more calls are made than are needed",
-        BugClass::Untested => "a planned fault never struck",
-        BugClass::Unclassified if finding.oracle == SCENARIO => "the scenario was not content",
+        BugClass::Untested => "a planned fault was not injected",
+        BugClass::Unclassified if finding.oracle == SCENARIO => "the scenario failed",
         BugClass::Unclassified => "of no known kind",
     }
 }

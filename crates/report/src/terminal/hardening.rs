@@ -81,7 +81,7 @@ fn left_out(left_out: &LeftOut, out: &mut dyn Write) -> io::Result<()> {
     }
     if *untested > 0 {
         parts.push(format!(
-            "{} about faults that never struck",
+            "{} about faults that were not injected",
             grouped(untested)
         ));
     }
@@ -337,7 +337,7 @@ Coverage by budget
         };
         let expected = "\
 Nothing to harden: no finding names calls whose failure brings browse, buy (high priority) down
-Not counted: 2 warnings (`--warnings` counts them); 1 about faults that never struck; M-9, seen without any fault
+Not counted: 2 warnings (`--warnings` counts them); 1 about faults that were not injected; M-9, seen without any fault
 ";
         assert_eq!(text(&hardening), expected);
     }

@@ -12,12 +12,7 @@ use super::number::{grouped, span};
 use super::style::{QUIET, TITLE};
 
 const COLUMNS: [&str; 6] = [
-    "callee",
-    "failed",
-    "attempts",
-    "pause",
-    "timeout",
-    "what became of it",
+    "callee", "failed", "attempts", "pause", "timeout", "outcome",
 ];
 
 pub(super) fn write(profile: &[EdgeProfile], out: &mut dyn Write) -> io::Result<()> {
@@ -25,7 +20,7 @@ pub(super) fn write(profile: &[EdgeProfile], out: &mut dyn Write) -> io::Result<
     if rows.is_empty() {
         return Ok(());
     }
-    heading("What callers do about failures", out)?;
+    heading("How callers handle failures", out)?;
     let cells: Vec<[String; 6]> = rows.iter().map(|row| cells(row)).collect();
     let widths = widths(&cells);
     writeln!(out, "    {QUIET}{}{QUIET:#}", line(&COLUMNS, &widths))?;
@@ -69,10 +64,10 @@ fn range(seen: Span) -> String {
 
 fn endings(row: &EdgeProfile) -> String {
     let endings = [
-        ("made up for by another attempt", row.recovered),
-        ("made up for otherwise", row.fallbacks),
-        ("caller failed too", row.propagated),
-        ("asked twice at once", row.hedged),
+        ("recovered by a retry", row.recovered),
+        ("fallback", row.fallbacks),
+        ("propagated", row.propagated),
+        ("hedged", row.hedged),
     ];
     let seen = endings.iter().filter(|(_, count)| *count > 0);
     let texts: Vec<String> = seen
@@ -158,11 +153,11 @@ mod tests {
         let mut out = Vec::new();
         write(&[stubborn, row("quiet"), plain], &mut out).unwrap();
         let expected = "
-What callers do about failures
-    callee       failed      attempts  pause                 timeout  what became of it
+How callers handle failures
+    callee       failed      attempts  pause                 timeout  outcome
   gateway GET /
-    cart GET /x  7 of 1,200  3         100.0 ms to 400.0 ms  1.0 s    made up for by another attempt 2×, made up for otherwise 1×
-    pay GET /x   1 of 1,200  1                                        caller failed too 1×
+    cart GET /x  7 of 1,200  3         100.0 ms to 400.0 ms  1.0 s    recovered by a retry 2×, fallback 1×
+    pay GET /x   1 of 1,200  1                                        propagated 1×
 ";
         assert_eq!(style::plain(&out), expected);
         let mut nothing = Vec::new();

@@ -91,7 +91,7 @@ impl Lineage {
         }
     }
 
-    /// Every point seen that can be made to fail, in the order first seen.
+    /// Every point seen that can be injected, in the order first seen.
     pub fn points(&self) -> Vec<&Point> {
         let elements = &self.evidence.elements;
         let points = elements.spots().map(|spot| elements.point(spot));

@@ -83,7 +83,7 @@ impl Policy {
     pub fn reason(self) -> &'static str {
         match self {
             Policy::Downstream => "a fault higher up keeps the call from being served",
-            Policy::Exclusion => "the call is not made once the other faults strike",
+            Policy::Exclusion => "the call is not made once the other faults are injected",
             Policy::Inclusion => "the call is only made after a failure that is not there",
             Policy::Unreachable => "the call it would be made from does not happen",
             Policy::Propagation => "the callee's own failure has shown its caller the same reply",

@@ -23,7 +23,7 @@ use super::grow::Growth;
 
 /// What is taken for granted where calls are made side by side.
 const CONCURRENCY: &str =
-    "concurrent calls can be told apart, and which of them is answered first changes nothing";
+    "concurrent calls can be identified, and which of them is answered first changes nothing";
 
 /// What is taken for granted where calls are slowed down.
 const LATENESS: &str =

@@ -119,11 +119,6 @@ impl Baseline {
         file::save(self, path)
     }
 
-    /// The entries, in the order of the file.
-    pub fn entries(&self) -> &[Entry] {
-        &self.entries
-    }
-
     /// Adds these findings of a scenario; how many are new to it. Entries that
     /// are there keep their reason and date and are known with more modes,
     /// unless they have expired: then they are renewed.
@@ -245,7 +240,7 @@ mod tests {
         );
         baseline.add("shop", named(&[with(&["503"])]), "ignored", None, &today);
         assert_eq!(new_modes(&baseline, &["500", "503"]), None);
-        assert_eq!(baseline.entries()[0].reason, "later");
+        assert_eq!(baseline.entries[0].reason, "later");
         baseline.entries[0].modes.clear();
         assert_eq!(new_modes(&baseline, &["reset"]), None, "as in older files");
     }
@@ -308,7 +303,7 @@ mod tests {
             1
         );
         assert_eq!(baseline.add("a", named(&both), "second", None, &today), 0);
-        let reasons: Vec<&str> = baseline.entries().iter().map(|e| &*e.reason).collect();
+        let reasons: Vec<&str> = baseline.entries.iter().map(|e| &*e.reason).collect();
         assert_eq!(reasons, ["first", "second"]);
     }
 }

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
 use murphy_campaign::Event;
 use murphy_model::{
@@ -14,7 +14,7 @@ use murphy_model::{
     Observed, Organic, Point, Reply, Severity, Trace, Verdict,
 };
 use murphy_search::Ticket;
-use murphy_store::{CampaignHead, Fingerprint};
+use murphy_store::{CampaignHead, FILE, Fingerprint};
 
 /// A directory that goes away with its owner.
 pub(crate) struct Directory(PathBuf);
@@ -32,6 +32,11 @@ impl Directory {
     /// The state directory in it, which is not there at first.
     pub(crate) fn state(&self) -> PathBuf {
         self.0.join(".murphy")
+    }
+
+    /// The store's file in it.
+    pub(crate) fn file(&self) -> PathBuf {
+        self.state().join(FILE)
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -56,11 +61,6 @@ pub(crate) fn head(scenario: &str, fingerprint: &str) -> CampaignHead {
         settings: format!("{{\"scenario\":\"{scenario}\"}}"),
         begun: UNIX_EPOCH + Duration::from_secs(1_794_798_902),
     }
-}
-
-pub(crate) fn later(head: CampaignHead, seconds: u64) -> CampaignHead {
-    let begun: SystemTime = head.begun + Duration::from_secs(seconds);
-    CampaignHead { begun, ..head }
 }
 
 /// The i-th execution of a test: always the same for the same i, and different

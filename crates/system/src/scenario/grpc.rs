@@ -9,6 +9,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use h2::client::SendRequest;
 use http::{HeaderMap, HeaderName, HeaderValue, Request};
 use murphy_model::GrpcCode;
+use percent_encoding::percent_decode_str;
 use prost::Message;
 use prost_reflect::{DynamicMessage, MessageDescriptor, SerializeOptions};
 use serde_json::Value;
@@ -298,19 +299,7 @@ pub(super) fn framed(message: &[u8]) -> Bytes {
 
 /// A message of a status, in which all but plain characters are `%20`.
 fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, after @ ..] = rest {
-        let digits = after.get(..2).and_then(|it| std::str::from_utf8(it).ok());
-        let byte = digits.and_then(|it| u8::from_str_radix(it, 16).ok());
-        let (next, length) = match (first, byte) {
-            (b'%', Some(byte)) => (byte, 3),
-            _ => (*first, 1),
-        };
-        bytes.push(next);
-        rest = &rest[length..];
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 /// What gRPC makes of an answer that is none of its own.
@@ -334,7 +323,7 @@ mod tests {
         let cases = [
             ("nothing%20ordered", "nothing ordered"),
             ("50%", "50%"),
-            ("%zz%2", "%zz%2"),
+            ("%zz%2%+1", "%zz%2%+1"),
             ("%C3%A9", "é"),
             ("", ""),
         ];

@@ -24,17 +24,17 @@ pub(super) fn write(
     let lost = rows.iter().any(|row| !row.is_known());
     let meaning = match meaning.solo {
         false if !meaning.is_all_seen => {
-            "Executions side by side (`--jobs`) can be told apart where context comes back; other calls were\n  seen that belong to no execution (below)."
+            "Parallel executions (`--jobs`) can be distinguished where context survives; other calls were\n  seen that belong to no execution (below)."
         }
         true if lost => {
             "One execution runs at a time (solo), whatever `--jobs` says, and callers are inferred:\n  some calls bring nothing by which their execution can be told."
         }
         true => "One execution runs at a time (solo), as it is set.",
         false if suspects.is_empty() => {
-            "Executions side by side (`--jobs`) can be told apart, and it is certain who calls whom."
+            "Parallel executions (`--jobs`) can be distinguished, and every caller is certain."
         }
         false => {
-            "Executions side by side (`--jobs`) can be told apart. Where only ids come back, callers are\n  inferred, which is ambiguous while a service serves several calls of one execution."
+            "Parallel executions (`--jobs`) can be distinguished. Where only ids survive, callers are\n  inferred, which is ambiguous while a service serves several calls of one execution."
         }
     };
     writeln!(out, "  {meaning}")?;
