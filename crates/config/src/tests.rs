@@ -285,7 +285,11 @@ fn mistakes_are_told_with_their_place() {
             "cannot both",
             "'x'",
         ),
-        (service("proxied = true"), "needs `command` or `upstream`", "cart"),
+        (
+            service("proxied = true"),
+            "needs `command` or `upstream`",
+            "cart",
+        ),
         (
             service("upstream = 'a:1'\nlisten = 'localhost:9'"),
             "no address to listen at",
