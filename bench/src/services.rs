@@ -8,7 +8,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use murphy_corpus::sockets::Bare;
+use murphy_corpus::sockets::{Options, Served, Source};
 use murphy_corpus::{App, find};
 
 use crate::proxy::role::{self, Role};
@@ -80,14 +80,16 @@ fn nobodys() -> Result<TcpListener> {
 pub async fn serve(app: &str, service: &str, work: Duration) -> Result<()> {
     let app = find(app).context("an app of the corpus")?;
     let settings = app.settings([])?;
-    let bare = Bare::new(app, settings, work).await?;
-    let (_, address) = bare
-        .addresses()
-        .find(|(name, _)| *name == service)
-        .context("a service of the app")?;
+    let options = Options {
+        work,
+        ..Options::default()
+    };
+    let served = Served::start(Source::App(app, settings), options).await?;
+    let address = served.addresses().get(service);
+    let address = *address.context("a service of the app")?;
     role::announce_and_answer(&address, move |line| match routes(line) {
         Some(routes) => {
-            bare.reroute(|name| routes.get(name).copied());
+            served.reroute(|name| routes.get(name).copied());
             "rerouted".to_owned()
         }
         None => "error: routes are name=address, with spaces between".to_owned(),

@@ -9,8 +9,8 @@ use murphy::campaign::{
     Event, IdentityChoice, MayLeaveOut, Memory, Outcome, REFERENCES, Settings as CampaignSettings,
     Sink, Stopping, StrategyKind, World, run,
 };
-use murphy::demo::OnSockets;
-use murphy_corpus::sockets::{Options as StageOptions, Stage};
+use murphy::demo::{ExampleWorld, Options as ExampleOptions};
+use murphy_corpus::sockets::Source as ServedFrom;
 use murphy_corpus::{App, FaultSet, Settings};
 use murphy_model::Identity;
 use murphy_search::{Modes, Options};
@@ -56,14 +56,15 @@ impl Campaign {
         let settings = self.campaign_settings();
         let system = (self.app.build)(&self.settings);
         let workers = if system.keeps_state { 1 } else { self.jobs };
-        let stage = StageOptions {
+        let options = ExampleOptions {
             workers,
             // None of these systems makes a call that nobody waits for.
             grace: Duration::ZERO,
-            ..StageOptions::default()
+            ..ExampleOptions::default()
         };
-        let stage = Stage::new(self.app, self.settings, stage).await;
-        let world = OnSockets::new(stage.expect("loopback ports are free"), workers);
+        let source = ServedFrom::App(self.app, self.settings);
+        let world = ExampleWorld::start(source, options).await;
+        let world = world.expect("loopback ports are free");
         finish(&world, &settings, &mut Nobody).await
     }
 

@@ -2,10 +2,9 @@
 //!
 //! Every system is written once, as ordinary async handlers over the small
 //! [`net::Net`] trait: [`sim`] runs it in memory, deterministically, and
-//! [`sockets`] serves it on loopback ports behind Murphy's proxies. Each one
-//! declares its scenario, its switches, the errors its services can raise and
-//! what must be found in it ([`app`]), so that every strategy is checked
-//! against the same truth.
+//! [`sockets`] serves it on loopback ports. Each one declares its scenario,
+//! its switches, the errors its services can raise and what must be found in
+//! it ([`app`]), so that every strategy is checked against the same truth.
 
 pub mod app;
 pub mod apps;
@@ -27,5 +26,4 @@ pub use app::{
 pub use apps::{all, find};
 pub use faults::FaultSet;
 pub use sim::Simulator;
-pub use sockets::Stage;
 pub use wire::Wire;

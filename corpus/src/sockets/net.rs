@@ -21,7 +21,7 @@ use crate::wire::Wire;
 use crate::wire::grpc::{Ask, failed, interface};
 
 /// Where each service is reached.
-pub(super) type Routes = BTreeMap<&'static str, SocketAddr>;
+pub type Routes = BTreeMap<&'static str, SocketAddr>;
 
 /// What all services of a system share.
 pub(super) struct Common {

@@ -18,7 +18,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
-use murphy_model::Interface;
+use murphy_model::{Interface, Mode};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -49,8 +49,34 @@ pub struct ServeError {
     pub source: io::Error,
 }
 
-/// A system being served; stopped when dropped.
-pub(super) struct Served {
+/// What can be set about how a system is served.
+#[derive(Clone)]
+pub struct Options {
+    /// How the services hand trace context on.
+    pub propagation: Propagation,
+    /// How many seconds a second of the services takes: their timeouts and
+    /// their pauses are multiplied by it.
+    pub pace: f64,
+    /// How long each service works on each request before its handler begins,
+    /// in real time.
+    pub work: Duration,
+    /// Sees each request as its service receives it.
+    pub witness: Option<Witness>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            propagation: Propagation::default(),
+            pace: 1.0,
+            work: Duration::ZERO,
+            witness: None,
+        }
+    }
+}
+
+/// A system being served, with nothing around it; stopped when dropped.
+pub struct Served {
     host: Arc<Host>,
     addresses: Routes,
     /// Dropping it ends the accept loops and their connections.
@@ -58,8 +84,10 @@ pub(super) struct Served {
 }
 
 /// Where a fresh system comes from.
-pub(super) enum Source {
+pub enum Source {
+    /// An app builds it.
     App(App, Settings),
+    /// It is given, and its handlers keep no state.
     Given(Box<System>),
 }
 
@@ -78,23 +106,14 @@ struct Host {
     system: RwLock<Arc<System>>,
     routes: RwLock<Arc<Routes>>,
     common: Arc<Common>,
-    work: Duration,
-    witness: Option<Witness>,
+    options: Options,
     /// How many handlers are at work.
     at_work: watch::Sender<usize>,
 }
 
 impl Served {
-    /// Puts the services of a system on free ports. `pace` is how many seconds
-    /// a second of the services takes, `work` how long each of them works on
-    /// each request, in real time.
-    pub(super) async fn start(
-        source: Source,
-        propagation: Propagation,
-        pace: f64,
-        work: Duration,
-        witness: Option<Witness>,
-    ) -> Result<Served, ServeError> {
+    /// Puts the services of a system on free ports.
+    pub async fn start(source: Source, options: Options) -> Result<Served, ServeError> {
         let system = source.build();
         let mut bound = Vec::new();
         for service in &system.services {
@@ -107,13 +126,12 @@ impl Served {
             routes: RwLock::new(Arc::new(addresses.clone())),
             common: Arc::new(Common {
                 clients: Clients::default(),
-                clock: Clock::new(pace),
+                clock: Clock::new(options.pace),
                 wire: system.wire,
-                propagation,
+                propagation: options.propagation,
             }),
             system: RwLock::new(system),
-            work,
-            witness,
+            options,
             at_work: watch::Sender::new(0),
         });
         let mut listening = JoinSet::new();
@@ -128,36 +146,60 @@ impl Served {
     }
 
     /// Where each service listens itself.
-    pub(super) fn addresses(&self) -> &Routes {
+    pub fn addresses(&self) -> &Routes {
         &self.addresses
     }
 
-    /// Makes the services' calls go elsewhere.
-    pub(super) fn reroute(&self, routes: Routes) {
-        *self.host.routes.write().expect("no panic while rerouting") = Arc::new(routes);
+    /// Makes the services call each other elsewhere, as their environment
+    /// would tell them to; where `to` knows no other place, directly.
+    pub fn reroute(&self, to: impl Fn(&str) -> Option<SocketAddr>) {
+        let routes = Arc::new(self.routes(to));
+        *self.host.routes.write().expect("no panic while rerouting") = routes;
+    }
+
+    fn routes(&self, to: impl Fn(&str) -> Option<SocketAddr>) -> Routes {
+        let direct = self.addresses.iter();
+        direct
+            .map(|(name, at)| (*name, to(name).unwrap_or(*at)))
+            .collect()
     }
 
     /// Makes all state fresh, as if every service had been restarted.
     /// Requests that are being served keep what they began with.
-    pub(super) fn reset(&self) {
+    pub fn reset(&self) {
         *self.host.system.write().expect("no panic while resetting") = self.host.source.build();
     }
 
     /// The system that is served now.
-    pub(super) fn system(&self) -> Arc<System> {
+    pub fn system(&self) -> Arc<System> {
         self.host.system()
     }
 
-    /// What calls from outside need.
-    pub(super) fn common(&self) -> &Arc<Common> {
-        &self.host.common
-    }
-
     /// Waits until no handler is at work.
-    pub(super) async fn idle(&self) {
+    pub async fn idle(&self) {
         let mut at_work = self.host.at_work.subscribe();
         let idle = at_work.wait_for(|handlers| *handlers == 0).await;
         idle.expect("the host is there as long as it is asked");
+    }
+
+    /// Runs the scenario, which enters each service where `entry` says, or
+    /// directly; `injected` tells it the faults so far.
+    pub fn scenario(
+        &self,
+        entry: impl Fn(&str) -> Option<SocketAddr>,
+        injected: impl Fn() -> Vec<(String, Mode)> + Send + Sync + 'static,
+    ) -> BoxFuture<Result<(), String>> {
+        (self.system().scenario)(Ctx::new(Arc::new(SocketNet {
+            common: self.host.common.clone(),
+            routes: Arc::new(self.routes(entry)),
+            caller: Caller::Scenario(Box::new(injected)),
+        })))
+    }
+
+    /// What calls from outside need.
+    #[cfg(test)]
+    pub(super) fn common(&self) -> &Arc<Common> {
+        &self.host.common
     }
 }
 
@@ -218,7 +260,7 @@ impl Host {
             return http::answer(Abort(400).into()).map(Body::new);
         };
         let body = body.to_bytes();
-        if let Some(witness) = &self.witness {
+        if let Some(witness) = &self.options.witness {
             witness(service, &head, &body);
         }
         match self.common.wire {
@@ -250,8 +292,8 @@ impl Host {
     ) -> Response {
         let at_work = AtWork::begin(self.clone());
         let handling = tokio::spawn(async move {
-            if !self.work.is_zero() {
-                tokio::time::sleep(self.work).await;
+            if !self.options.work.is_zero() {
+                tokio::time::sleep(self.options.work).await;
             }
             let answer = self.handler(service, headers, request).await;
             drop(at_work);

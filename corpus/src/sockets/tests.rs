@@ -9,15 +9,21 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
-use super::Propagation;
 use super::net::{Caller, Routes, SocketNet};
-use super::served::{Served, Source};
+use super::served::{Options, Served, Source};
 use crate::net::{Body, CallError, Ctx, Response};
 use crate::{Service, Simulator, System, Wire};
 
 async fn served(system: System, pace: f64) -> Served {
-    let source = Source::Given(Box::new(system));
-    let served = Served::start(source, Propagation::W3c, pace, Duration::ZERO, None).await;
+    serve(Source::Given(Box::new(system)), pace).await
+}
+
+async fn serve(source: Source, pace: f64) -> Served {
+    let options = Options {
+        pace,
+        ..Options::default()
+    };
+    let served = Served::start(source, options).await;
     served.expect("loopback has free ports")
 }
 
@@ -66,9 +72,8 @@ async fn every_scenario_says_on_sockets_what_it_says_in_the_simulator() {
             let name = app.name;
             let source = Source::App(crate::find(name).unwrap(), settings.clone());
             // Long enough for timeouts of a second, short enough for pauses.
-            let served = Served::start(source, Propagation::W3c, 0.05, Duration::ZERO, None).await;
-            let served = served.unwrap();
-            let word = (served.system().scenario)(outside(&served, Routes::new())).await;
+            let served = serve(source, 0.05).await;
+            let word = served.scenario(|_| None, Vec::new).await;
             let simulated = Simulator::new(app, settings).run(&Faultload::none());
             assert_eq!(
                 word.is_err(),

@@ -10,7 +10,7 @@ mod error;
 mod report;
 mod services;
 mod settings;
-mod state;
+pub(crate) mod state;
 mod steps;
 
 use std::collections::BTreeSet;

@@ -165,6 +165,26 @@ async fn a_seeded_bug_is_found_whatever_the_number_of_jobs() {
     assert_eq!(essence(&four), essence(&alone));
 }
 
+/// Without an answer to what was injected, the test could not tell an honest
+/// failure from a bug: it would accept neither or both.
+#[tokio::test]
+async fn a_test_can_ask_which_faults_were_injected() {
+    let campaign = shop(true).await.scenario(async |session: Session| {
+        let is_cart = |service: &str| service == "cart";
+        assert_eq!(session.injected(), []);
+        let bought = can_buy(session.clone()).await;
+        let injected = session.injected();
+        let at_cart = injected.iter();
+        let at_cart = at_cart.filter(|(point, _)| is_cart(&point.frame().destination));
+        bought.or_else(|why| (at_cart.count() == 2).then_some(()).ok_or(why))
+    });
+    let report = campaign.run().await.unwrap();
+    assert!(
+        report.injected() && report.findings().is_empty(),
+        "{report}"
+    );
+}
+
 #[tokio::test]
 async fn without_any_context_the_same_bug_is_found_and_it_is_said_how() {
     let known = shop(true).await.scenario(can_buy).run().await.unwrap();

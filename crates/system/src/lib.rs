@@ -46,7 +46,7 @@ use self::grace::Grace;
 use self::log::Log;
 use self::scenario::{About, Scenario};
 use self::services::{Mark, Services};
-use self::spec::{ScenarioSpec, Session, SystemSpec};
+use self::spec::{AskInjected, Injected, ScenarioSpec, Session, SystemSpec};
 use self::steps::Steps;
 use self::teardown::Teardown;
 use self::wiring::Wiring;
@@ -468,7 +468,13 @@ impl Begun<'_> {
             baggage: variables.baggage,
             faults: control.planned(self.id),
             control: control.url(),
+            injected: Injected(Some(self.injected())),
         }
+    }
+
+    fn injected(&self) -> AskInjected {
+        let (registry, id) = (self.world.registry.clone(), self.id);
+        Arc::new(move || registry.struck(id).unwrap_or_default())
     }
 
     fn was_struck(&self) -> bool {

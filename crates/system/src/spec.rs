@@ -9,12 +9,14 @@
 //! others, in that of a scenario to the entries of its worker.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use murphy_model::{Mode, Point};
 use serde_json::Value;
 
 /// A system to be tested.
@@ -192,6 +194,28 @@ pub struct Session {
     pub faults: Vec<String>,
     /// `MURPHY_CONTROL_URL`: where to ask which faults struck so far.
     pub control: String,
+    pub(crate) injected: Injected,
+}
+
+impl Session {
+    /// The faults that were injected so far: at which call, in which mode.
+    /// Empty once the execution is over.
+    pub fn injected(&self) -> Vec<(Point, Mode)> {
+        let ask = self.injected.0.as_ref();
+        ask.map(|ask| ask()).unwrap_or_default()
+    }
+}
+
+/// Answers which faults were injected in an execution.
+#[derive(Clone, Default)]
+pub(crate) struct Injected(pub(crate) Option<AskInjected>);
+
+pub(crate) type AskInjected = Arc<dyn Fn() -> Vec<(Point, Mode)> + Send + Sync>;
+
+impl fmt::Debug for Injected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Injected")
+    }
 }
 
 /// A program to run.

@@ -15,9 +15,10 @@ pub(crate) use search::Typed;
 
 use std::time::Duration;
 
+use murphy::demo::Options as ExampleOptions;
 use murphy_campaign::{IdentityChoice, REFERENCES, Settings as Campaign};
 use murphy_corpus::sim::State;
-use murphy_corpus::sockets::Options as StageOptions;
+use murphy_corpus::sockets::{Options as ServeOptions, Source};
 use murphy_corpus::{App, FaultSet, Settings as Switches, Simulator, System};
 use murphy_model::{Faultload, Mode, Outcome};
 use murphy_search::Modes;
@@ -42,7 +43,7 @@ pub(crate) enum Place {
     /// In memory.
     Memory(Box<Simulator>),
     /// On sockets.
-    Sockets(Box<(App, Switches, StageOptions)>),
+    Sockets(Box<(Source, ExampleOptions)>),
 }
 
 /// A question about a faultload, and the campaign that answers it.
@@ -175,17 +176,20 @@ fn on_sockets_of(
 ) -> Place {
     let all: Vec<Mode> = faults.by_service(system).into_values().flatten().collect();
     let waited_out = all.iter().any(takes_time);
-    let mut options = StageOptions {
+    let mut options = ExampleOptions {
         workers: if system.keeps_state { 1 } else { jobs },
-        pace: if waited_out { HURRIED } else { 1.0 },
-        ..StageOptions::default()
+        services: ServeOptions {
+            pace: if waited_out { HURRIED } else { 1.0 },
+            ..ServeOptions::default()
+        },
+        ..ExampleOptions::default()
     };
     if !waited_out {
         // No example system makes a call that nobody waits for, and without
         // faults that take time nobody gives up waiting.
         options.grace = Duration::ZERO;
     }
-    Place::Sockets(Box::new((app, switches, options)))
+    Place::Sockets(Box::new((Source::App(app, switches), options)))
 }
 
 fn takes_time(mode: &Mode) -> bool {

@@ -19,7 +19,7 @@ use super::Error;
 const TRIES: usize = 10;
 
 /// A directory; taken away when dropped, unless the user named it.
-pub(super) struct State {
+pub(crate) struct State {
     path: PathBuf,
     temporary: bool,
 }
@@ -27,7 +27,7 @@ pub(super) struct State {
 impl State {
     /// The given directory, or one of its own. What broken-off campaigns
     /// without a directory have left running is stopped first.
-    pub(super) fn open(given: Option<&Path>) -> Result<Self, Error> {
+    pub(crate) fn open(given: Option<&Path>) -> Result<Self, Error> {
         let name = format!("murphy-{}", rustix::process::getuid().as_raw());
         State::open_in(&std::env::temp_dir().join(name), given)
     }
@@ -51,7 +51,7 @@ impl State {
         Ok(State { path, temporary })
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 }

@@ -12,13 +12,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use murphy_corpus::Wire;
-use murphy_corpus::sockets::{Options, Propagation, Witness};
+use murphy_corpus::sockets::{Propagation, Witness};
 use murphy_model::{
-    Execution, Fault, Faultload, Frame, Interface, Mode, Outcome, Point, Protocol, Target, Verdict,
+    Execution, Fault, Faultload, Frame, Interface, Mode, Observed, Outcome, Point, Protocol,
+    Target, Verdict, not_exercised,
 };
-use murphy_registry::Recorded;
 use support::plan::{Planner, modes, scaled};
-use support::{Subject, options};
+use support::{Subject, at_pace, options, run, with_witness};
 
 const MODES: &str = "500,503,reset,close,after:503,after:reset,after:close,after:truncate:1,\
     after:malformed,duplicate,grpc:UNAVAILABLE,after:grpc:ABORTED";
@@ -44,21 +44,19 @@ async fn every_planned_fault_lands_or_is_reported() {
     for (seed, (app, settings)) in SUBJECTS.into_iter().enumerate() {
         let subject = Subject { app, settings };
         let received = Received::default();
-        let stage = subject.stage(Options {
-            pace: subject.pace(),
-            witness: Some(received.witness()),
-            ..options(Propagation::W3c)
-        });
-        let stage = stage.await;
+        let options = at_pace(subject.pace(), options(Propagation::W3c));
+        let world = subject.world(with_witness(received.witness(), options));
+        let world = world.await;
         let mut simulator = subject.simulator();
         for faultload in faultloads(&subject, seed as u64) {
             received.take();
-            let (execution, recorded) = stage.run(0, &faultload).await.unwrap();
-            let missing = recorded.not_exercised(&faultload);
+            let observed = run(&world, 0, &faultload).await.unwrap();
+            let execution = &observed.execution;
+            let missing = not_exercised(&faultload, &execution.trace, &observed.details);
             landed += faultload.len() - missing.len();
             reported += missing.len();
-            check_trace(&execution, &recorded, &missing);
-            check_callees(&execution, &recorded, &received.take());
+            check_trace(&observed, &missing);
+            check_callees(&observed, &received.take());
             let simulated = simulator.run(&faultload);
             assert_eq!(
                 execution.verdict, simulated.verdict,
@@ -109,11 +107,13 @@ fn entry(point: &Point) -> Point {
     top.last().unwrap().clone()
 }
 
-fn check_trace(execution: &Execution, recorded: &Recorded, missing: &[Fault]) {
+fn check_trace(observed: &Observed, missing: &[Fault]) {
     let Execution {
-        faultload, trace, ..
-    } = execution;
-    let calls = || trace.calls().iter().zip(&recorded.details);
+        faultload,
+        trace,
+        verdict,
+    } = &observed.execution;
+    let calls = || trace.calls().iter().zip(&observed.details);
     for fault in faultload.faults() {
         let in_trace = calls().any(|(call, detail)| {
             call.injected.as_ref() == Some(&fault) && detail.landed == Some(true)
@@ -132,7 +132,7 @@ fn check_trace(execution: &Execution, recorded: &Recorded, missing: &[Fault]) {
             assert!(seen.is_none() || call.reply == seen, "{fault}: {call:?}");
         }
     }
-    match &execution.verdict {
+    match verdict {
         Verdict::Passed => assert!(missing.is_empty(), "{faultload}"),
         Verdict::NotExercised { missing: said } => assert_eq!(said, missing),
         Verdict::Failed { .. } => {}
@@ -140,9 +140,12 @@ fn check_trace(execution: &Execution, recorded: &Recorded, missing: &[Fault]) {
 }
 
 /// Each service received what the trace says it did.
-fn check_callees(execution: &Execution, recorded: &Recorded, received: &BTreeMap<String, usize>) {
+fn check_callees(observed: &Observed, received: &BTreeMap<String, usize>) {
+    let Observed {
+        execution, details, ..
+    } = observed;
     let mut expected: BTreeMap<String, usize> = BTreeMap::new();
-    for (call, detail) in execution.trace.calls().iter().zip(&recorded.details) {
+    for (call, detail) in execution.trace.calls().iter().zip(details) {
         let fits = |mode: &Mode| mode.fits(call.point.frame().interface.protocol());
         let deliveries = match call.mode().filter(fits) {
             Some(mode) if mode.is_blocking() => 0,
@@ -190,9 +193,9 @@ async fn a_fault_that_does_not_fit_is_reported() {
     };
     assert_eq!(subject.system().wire, Wire::Http);
     assert_eq!(Wire::Http.protocol(), Protocol::Http);
-    let stage = subject.stage(options(Propagation::W3c)).await;
+    let world = subject.world(options(Propagation::W3c)).await;
     let faultload: Faultload = "** > movies * #1 = grpc:UNAVAILABLE".parse().unwrap();
-    let (execution, _) = stage.run(0, &faultload).await.unwrap();
+    let execution = run(&world, 0, &faultload).await.unwrap().execution;
     let missing = faultload.faults().collect();
     assert_eq!(execution.verdict, Verdict::NotExercised { missing });
     let simulated = subject.simulator().run(&faultload);

@@ -1,7 +1,5 @@
 //! A client that shows answers as they are on the wire.
 
-use std::net::SocketAddr;
-
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -26,7 +24,7 @@ pub fn is_of_one_hop(name: &str) -> bool {
 pub struct RawClient(TcpStream);
 
 impl RawClient {
-    pub async fn connect(to: SocketAddr) -> Self {
+    pub async fn connect(to: String) -> Self {
         RawClient(TcpStream::connect(to).await.unwrap())
     }
 

@@ -5,9 +5,10 @@
 //! A simulation has no clock and would pass without any of the details.
 
 use std::sync::Arc;
-use std::time::Instant;
 
-use murphy_corpus::sockets::{Options, Stage};
+use murphy::campaign::World;
+use murphy::demo::{ExampleWorld, Options};
+use murphy_corpus::sockets::{self, Source};
 use murphy_model::{EdgeProfile, Faultload, Finding, Observed};
 use murphy_oracle::{Findings, Profile, Reference, Settings};
 
@@ -18,39 +19,34 @@ const PACE: f64 = 0.1;
 const GATEWAY: &str = "mobile-client GET /netflix/homepage/users/chris_rivers > \
     api-gateway GET /homepage/users/chris_rivers";
 
-async fn netflix(settings: &str) -> Stage {
+async fn netflix(settings: &str) -> ExampleWorld {
     let app = murphy_corpus::find("netflix").unwrap();
     let settings = app.settings_from_text(settings).unwrap();
     let options = Options {
-        pace: PACE,
+        services: sockets::Options {
+            pace: PACE,
+            ..sockets::Options::default()
+        },
         ..Options::default()
     };
-    Stage::new(app, settings, options).await.unwrap()
+    let source = Source::App(app, settings);
+    ExampleWorld::start(source, options).await.unwrap()
 }
 
-async fn play(stage: &Stage, faultload: &Faultload) -> Observed {
-    let began = Instant::now();
-    let (execution, recorded) = stage.run(0, faultload).await.unwrap();
-    Observed {
-        execution,
-        details: recorded.details,
-        quiet: recorded.quiet,
-        took: began.elapsed(),
-        output: None,
-        logged: None,
-    }
+async fn run(world: &ExampleWorld, faultload: &Faultload) -> Observed {
+    world.run(0, faultload, world.identity()).await.unwrap()
 }
 
 /// What is found, and what every edge does, under each of these faults at a
 /// service that the gateway or the profile calls.
 async fn judged(settings: &str, faults: &[&str]) -> (Vec<Finding>, Vec<EdgeProfile>) {
-    let stage = netflix(settings).await;
-    let first = play(&stage, &Faultload::none()).await;
+    let world = netflix(settings).await;
+    let first = run(&world, &Faultload::none()).await;
     let reference = Arc::new(Reference::of([&first]));
     let mut findings = Findings::with("netflix", Settings::default(), reference.clone());
     let mut profile = Profile::new(reference);
     for (i, fault) in faults.iter().enumerate() {
-        let observed = play(&stage, &format!("** > {fault}").parse().unwrap()).await;
+        let observed = run(&world, &format!("** > {fault}").parse().unwrap()).await;
         assert!(!observed.execution.trace.struck().is_empty(), "{fault}");
         findings.judge(i + 1, &observed);
         profile.take(&observed);

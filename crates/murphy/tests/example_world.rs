@@ -1,26 +1,26 @@
-//! What a stage promises beside playing faultloads: it refuses what cannot
+//! What a world promises beside running faultloads: it refuses what cannot
 //! work and says why, it survives scenarios that are stuck or cancelled, and
 //! nobody notices that time was scaled.
 
 mod support;
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use murphy_corpus::Stage;
-use murphy_corpus::sockets::{Options, Propagation, StageError};
+use murphy::campaign::World;
+use murphy::demo::{ExampleWorld, Options};
+use murphy_corpus::sockets::Propagation;
 use murphy_model::{Faultload, Identity, Verdict};
-use support::{Subject, options};
+use support::{Subject, at_pace, options, run};
 
 fn subject(app: &'static str, settings: &'static str) -> Subject {
     Subject { app, settings }
 }
 
 async fn refused(subject: Subject, options: Options) -> String {
-    let app = murphy_corpus::find(subject.app).unwrap();
-    let settings = app.settings_from_text(subject.settings).unwrap();
-    match Stage::new(app, settings, options).await {
+    match ExampleWorld::start(subject.source(), options).await {
         Ok(_) => panic!("{subject} was not refused"),
-        Err(error) => error.to_string(),
+        Err(error) => format!("{error} {:?}", error.hint),
     }
 }
 
@@ -28,19 +28,22 @@ async fn refused(subject: Subject, options: Options) -> String {
 async fn what_cannot_work_is_refused_with_a_way_out() {
     let with = |workers, pace, propagation| Options {
         workers,
-        pace,
-        ..options(propagation)
+        ..at_pace(pace, options(propagation))
     };
     let w3c = Propagation::W3c;
     let cases = [
-        ("cinema-1", with(0, 1.0, w3c), "at least one is needed"),
+        (
+            "cinema-1",
+            with(0, 1.0, w3c),
+            "without a worker nothing can be run",
+        ),
         ("cinema-1", with(1, 0.0, w3c), "must be more than 0"),
         ("cinema-1", with(1, f64::NAN, w3c), "must be more than 0"),
         ("purchase", with(2, 1.0, w3c), "use one worker"),
         (
             "cinema-1",
             with(2, 1.0, Propagation::Nothing),
-            "use one worker",
+            "use `--jobs 1`",
         ),
     ];
     for (app, options, says) in cases {
@@ -51,47 +54,50 @@ async fn what_cannot_work_is_refused_with_a_way_out() {
 
 #[tokio::test]
 async fn a_worker_runs_one_execution_at_a_time() {
-    let stage = subject("cinema-1", "")
-        .stage(options(Propagation::W3c))
-        .await;
+    let world = subject("cinema-1", "").world(options(Propagation::W3c));
+    let world = world.await;
     let none = Faultload::none();
-    let (one, other) = tokio::join!(stage.run(0, &none), stage.run(0, &none));
-    assert_eq!(one.unwrap().0.verdict, Verdict::Passed);
-    assert!(matches!(other, Err(StageError::Begin(_))));
-    let unknown = stage.run(1, &none).await;
-    assert!(matches!(unknown, Err(StageError::NoSuchWorker { .. })));
+    let (one, other) = tokio::join!(run(&world, 0, &none), run(&world, 0, &none));
+    assert_eq!(one.unwrap().execution.verdict, Verdict::Passed);
+    let busy = other.unwrap_err().to_string();
+    assert!(busy.contains("worker 0 still runs"), "{busy}");
+    let unknown = run(&world, 1, &none).await.unwrap_err().to_string();
+    assert!(unknown.contains("there is no worker 1"), "{unknown}");
 }
 
 #[tokio::test]
 async fn a_cancelled_run_leaves_its_worker_free() {
-    let stage = subject("cinema-1", "").stage(Options {
-        pace: 0.05,
-        ..options(Propagation::W3c)
-    });
-    let stage = stage.await;
+    let options = at_pace(0.05, options(Propagation::W3c));
+    let world = subject("cinema-1", "").world(options).await;
     let hanging: Faultload = "** > bookings * #1 = hang".parse().unwrap();
-    let cut = tokio::time::timeout(Duration::from_millis(100), stage.run(0, &hanging)).await;
+    let cut = tokio::time::timeout(Duration::from_millis(100), run(&world, 0, &hanging)).await;
     assert!(cut.is_err());
-    assert_eq!(stage.in_flight(), 0);
-    let (execution, _) = stage.run(0, &Faultload::none()).await.unwrap();
-    assert_eq!(execution.verdict, Verdict::Passed);
+    assert_eq!(world.live().registry().live(), 0);
+    let observed = run(&world, 0, &Faultload::none()).await.unwrap();
+    assert_eq!(observed.execution.verdict, Verdict::Passed);
 }
 
 #[tokio::test]
 async fn a_scenario_that_never_ends_is_cut_off_as_in_the_simulator() {
     let subject = subject("cinema-4", "externals=on");
-    let stage = subject.stage(Options {
+    let world = subject.world(Options {
         patience: Duration::from_millis(300),
         ..options(Propagation::W3c)
     });
-    let stage = stage.await;
+    let world = world.await;
     let hanging: Faultload = "** > www.imdb.com * #1 = hang".parse().unwrap();
-    let (execution, recorded) = stage.run(0, &hanging).await.unwrap();
-    assert!(!recorded.quiet);
-    assert_eq!(execution, subject.simulator().run(&hanging));
+    let observed = run(&world, 0, &hanging).await.unwrap();
+    assert!(!observed.quiet);
+    let (execution, simulated) = (observed.execution, subject.simulator().run(&hanging));
+    assert_eq!(execution.trace, simulated.trace);
+    // A clock can say how long it was waited for, a simulator cannot.
+    let why = "did not end within 600ms".to_owned();
+    assert_eq!(execution.verdict, Verdict::Failed { why });
+    assert!(simulated.verdict.is_failure());
     // What it waited for is gone, and the next one is not disturbed by it.
-    let (execution, _) = stage.run(0, &Faultload::none()).await.unwrap();
-    assert_eq!(execution, subject.simulator().run(&Faultload::none()));
+    let observed = run(&world, 0, &Faultload::none()).await.unwrap();
+    let simulated = subject.simulator().run(&Faultload::none());
+    assert_eq!(observed.execution, simulated);
 }
 
 /// Order waits a second for pricing. Half as fast, that is 500 ms: a delay of
@@ -101,17 +107,15 @@ async fn a_scenario_that_never_ends_is_cut_off_as_in_the_simulator() {
 #[tokio::test]
 async fn delays_and_timeouts_race_as_planned_however_fast_time_passes() {
     let subject = subject("purchase", "bugs=on");
-    let stage = subject.stage(Options {
-        pace: 0.5,
-        ..options(Propagation::W3c)
-    });
-    let stage = stage.await;
+    let options = at_pace(0.5, options(Propagation::W3c));
+    let world = subject.world(options).await;
     for (delay, callers_gone) in [("1500ms", 1), ("600ms", 0)] {
         let slow = format!("** > shipping * #1 = delay:{delay}");
         let slow: Faultload = slow.parse().unwrap();
-        let (execution, recorded) = stage.run(0, &slow).await.unwrap();
+        let observed = run(&world, 0, &slow).await.unwrap();
+        let execution = observed.execution;
         assert_eq!(execution, subject.simulator().run(&slow), "{delay}");
-        let gave_up = recorded.details.iter().filter(|it| it.gave_up.is_some());
+        let gave_up = observed.details.iter().filter(|it| it.gave_up.is_some());
         assert_eq!(gave_up.count(), callers_gone, "{delay}");
         assert_eq!(execution.verdict.is_failure(), callers_gone > 0, "{delay}");
     }
@@ -124,12 +128,11 @@ async fn calls_are_named_by_another_identity_if_one_is_given() {
         path: false,
         ..Identity::default()
     };
-    let stage = subject.stage(Options {
-        identity: Some(identity.clone()),
-        ..options(Propagation::W3c)
-    });
+    let world = subject.world(options(Propagation::W3c)).await;
     let failing: Faultload = "movies GET /movies/{} = 503".parse().unwrap();
-    let (execution, _) = stage.await.run(0, &failing).await.unwrap();
+    let given = Arc::new(identity.clone());
+    let observed = world.run(0, &failing, &given).await.unwrap();
+    let execution = observed.execution;
     let simulated = subject.simulator().identity(identity).run(&failing);
     assert_eq!(execution, simulated);
     assert_eq!(execution.verdict, Verdict::Passed);

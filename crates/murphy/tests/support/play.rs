@@ -1,28 +1,29 @@
-//! Runs many faultloads on one stage, as many at once as it has workers.
+//! Runs many faultloads in one world, as many at once as it has workers.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use murphy_corpus::Stage;
-use murphy_model::{Execution, Faultload};
-use murphy_registry::Recorded;
+use murphy::demo::ExampleWorld;
+use murphy_model::{Faultload, Observed};
 use tokio::task::JoinSet;
+
+use super::run;
 
 /// What came of each faultload, in the order in which they were given.
 pub async fn play(
-    stage: Arc<Stage>,
+    world: Arc<ExampleWorld>,
     workers: u32,
     faultloads: Vec<Faultload>,
-) -> Vec<(Execution, Recorded)> {
+) -> Vec<Observed> {
     let waiting: VecDeque<(usize, Faultload)> = faultloads.into_iter().enumerate().collect();
     let waiting = Arc::new(Mutex::new(waiting));
     let mut working = JoinSet::new();
     for worker in 0..workers {
-        let (stage, waiting) = (stage.clone(), waiting.clone());
+        let (world, waiting) = (world.clone(), waiting.clone());
         working.spawn(async move {
             let mut done = Vec::new();
             while let Some((place, faultload)) = next(&waiting) {
-                let played = stage.run(worker, &faultload).await;
+                let played = run(&world, worker, &faultload).await;
                 let played = played.unwrap_or_else(|error| panic!("{faultload}: {error}"));
                 done.push((place, played));
             }

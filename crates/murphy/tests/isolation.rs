@@ -13,13 +13,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http::request;
-use murphy_corpus::Stage;
-use murphy_corpus::sockets::{Options, Propagation, Witness};
+use murphy::demo::{ExampleWorld, Options};
+use murphy_corpus::sockets::{Propagation, Witness};
 use murphy_model::{Execution, Faultload};
 use support::plan::{Planner, QUICK, modes, scaled};
 use support::play::play;
 use support::raw::{RawClient, is_of_one_hop};
-use support::{Subject, options};
+use support::{Subject, options, with_witness};
 use tokio::task::JoinSet;
 
 const NETFLIX: Subject = Subject {
@@ -40,21 +40,22 @@ async fn executions_in_flight_at_once_go_as_each_does_alone() {
     let seen = Seen::default();
     let mut options = Options {
         workers: AT_ONCE,
-        witness: Some(seen.witness()),
-        ..options(Propagation::W3c)
+        ..with_witness(seen.witness(), options(Propagation::W3c))
     };
-    options.proxy.threads = 2;
-    let stage = NETFLIX.stage(options);
-    let stage = Arc::new(stage.await);
-    let watch = Watch::start(&stage, &seen);
-    let together = play(stage, AT_ONCE, faultloads).await;
+    // Of which the proxies get half.
+    options.proxy.threads = 4;
+    let world = NETFLIX.world(options);
+    let world = Arc::new(world.await);
+    let watch = Watch::start(&world, &seen);
+    let together = play(world, AT_ONCE, faultloads).await;
     let most = watch.stop().await;
 
     assert_eq!(most.in_flight, AT_ONCE as usize);
     assert!(most.background > 100, "{} requests", most.background);
-    for ((together, recorded), alone) in together.iter().zip(&alone) {
-        assert!(recorded.quiet, "{}", together.faultload);
-        assert_eq!(together, alone, "{}", together.faultload);
+    for (together, alone) in together.iter().zip(&alone) {
+        let execution = &together.execution;
+        assert!(together.quiet, "{}", execution.faultload);
+        assert_eq!(execution, alone, "{}", execution.faultload);
     }
     println!(
         "{} executions, up to {} in flight, each as it is alone; {} other requests as without a proxy",
@@ -77,9 +78,9 @@ fn different_faultloads(count: usize) -> Vec<Faultload> {
 
 /// One execution after the other.
 async fn played(options: Options, faultloads: Vec<Faultload>) -> Vec<Execution> {
-    let stage = Arc::new(NETFLIX.stage(options).await);
-    let played = play(stage, 1, faultloads).await;
-    played.into_iter().map(|(execution, _)| execution).collect()
+    let world = Arc::new(NETFLIX.world(options).await);
+    let played = play(world, 1, faultloads).await;
+    played.into_iter().map(|it| it.execution).collect()
 }
 
 /// What was going on at the same time.
@@ -96,20 +97,20 @@ struct Watch {
 }
 
 impl Watch {
-    fn start(stage: &Arc<Stage>, seen: &Seen) -> Self {
+    fn start(world: &Arc<ExampleWorld>, seen: &Seen) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let mut tasks = JoinSet::new();
-        let (counted, stopped) = (stage.clone(), stop.clone());
+        let (counted, stopped) = (world.clone(), stop.clone());
         tasks.spawn(async move {
             let mut most = Most::default();
             while !stopped.load(Ordering::Relaxed) {
-                most.in_flight = most.in_flight.max(counted.in_flight());
+                most.in_flight = most.in_flight.max(counted.live().registry().live());
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
             most
         });
         for number in 0..BACKGROUND {
-            let background = background(number, stage.clone(), seen.clone(), stop.clone());
+            let background = background(number, world.clone(), seen.clone(), stop.clone());
             tasks.spawn(background);
         }
         Watch { stop, tasks }
@@ -126,10 +127,16 @@ impl Watch {
 }
 
 /// Sends the same requests directly and through the proxy, and compares.
-async fn background(number: usize, stage: Arc<Stage>, seen: Seen, stop: Arc<AtomicBool>) -> Most {
+async fn background(
+    number: usize,
+    world: Arc<ExampleWorld>,
+    seen: Seen,
+    stop: Arc<AtomicBool>,
+) -> Most {
     let (service, _) = requests(number, 0);
-    let mut direct = RawClient::connect(stage.direct(service).unwrap()).await;
-    let mut proxied = RawClient::connect(stage.proxied(service).unwrap()).await;
+    let live = world.live();
+    let mut direct = RawClient::connect(live.direct(service).unwrap()).await;
+    let mut proxied = RawClient::connect(live.proxied(service).unwrap()).await;
     let mut sent = 0;
     while !stop.load(Ordering::Relaxed) {
         let (_, request) = requests(number, sent);

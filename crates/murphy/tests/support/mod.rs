@@ -13,8 +13,11 @@ pub mod raw;
 
 use std::sync::Arc;
 
-use murphy_corpus::sockets::{Options, Propagation};
-use murphy_corpus::{Simulator, Stage, System, find};
+use murphy::campaign::{BrokenWorld, World};
+use murphy::demo::{ExampleWorld, Options};
+use murphy_corpus::sockets::{self, Propagation, Source, Witness};
+use murphy_corpus::{Simulator, System, find};
+use murphy_model::{Faultload, Observed};
 use murphy_proxy::carriers::Carriers;
 
 /// An example system under some settings.
@@ -45,11 +48,15 @@ impl Subject {
         }
     }
 
-    pub async fn stage(self, options: Options) -> Stage {
+    pub fn source(&self) -> Source {
         let app = find(self.app).unwrap();
         let settings = app.settings_from_text(self.settings).unwrap();
-        let stage = Stage::new(app, settings, options).await;
-        stage.unwrap_or_else(|error| panic!("{self:?}: {error}"))
+        Source::App(app, settings)
+    }
+
+    pub async fn world(self, options: Options) -> ExampleWorld {
+        let world = ExampleWorld::start(self.source(), options).await;
+        world.unwrap_or_else(|error| panic!("{self:?}: {error}"))
     }
 }
 
@@ -62,8 +69,17 @@ impl std::fmt::Display for Subject {
     }
 }
 
-/// A stage whose services hand on context in this way, with the carriers that
-/// one would set for them.
+/// Runs the scenario once, with calls named as the system declares.
+pub async fn run(
+    world: &ExampleWorld,
+    worker: u32,
+    faultload: &Faultload,
+) -> Result<Observed, BrokenWorld> {
+    world.run(worker, faultload, world.identity()).await
+}
+
+/// Services that hand on context in this way, with the carriers that one would
+/// set for them.
 pub fn options(propagation: Propagation) -> Options {
     let carriers: Carriers = match propagation {
         Propagation::W3c | Propagation::NoTracestate | Propagation::TraceIdOnly => {
@@ -72,11 +88,33 @@ pub fn options(propagation: Propagation) -> Options {
         Propagation::B3 | Propagation::B3Single => "b3".parse().unwrap(),
         Propagation::Nothing => "none".parse().unwrap(),
     };
-    let mut options = Options {
-        propagation,
-        ..Options::default()
-    };
+    let mut options = Options::default();
+    options.services.propagation = propagation;
     options.proxy.threads = 1;
     options.proxy.carriers = Arc::new(carriers);
     options
+}
+
+/// The same, at this pace.
+pub fn at_pace(pace: f64, options: Options) -> Options {
+    let services = sockets::Options {
+        pace,
+        ..options.services
+    };
+    Options {
+        services,
+        ..options
+    }
+}
+
+/// The same, with somebody who sees the requests that services receive.
+pub fn with_witness(witness: Witness, options: Options) -> Options {
+    let services = sockets::Options {
+        witness: Some(witness),
+        ..options.services
+    };
+    Options {
+        services,
+        ..options
+    }
 }

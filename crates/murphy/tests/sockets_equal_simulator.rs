@@ -13,14 +13,15 @@ mod support;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use murphy::demo::{ExampleWorld, Options};
 use murphy_corpus::generated::{Knobs, generate, system};
-use murphy_corpus::sockets::{Options, Propagation};
-use murphy_corpus::{Simulator, Stage, Wire, all};
-use murphy_model::{Faultload, Trace};
+use murphy_corpus::sockets::{Propagation, Source};
+use murphy_corpus::{Simulator, Wire, all};
+use murphy_model::{Faultload, Link, Observed, Trace};
 use support::compare::Simulated;
 use support::plan::{Planner, QUICK, QUICK_GRPC, modes, scaled};
 use support::play::play;
-use support::{Subject, options};
+use support::{Subject, at_pace, options};
 
 /// Up to this many cases a system counts as small, and all of them are run.
 const SMALL: usize = 2_500;
@@ -105,18 +106,19 @@ impl Row {
 /// Plays faultloads on sockets and compares each with the simulator.
 async fn compare(subject: Subject, options: Options, faultloads: Vec<Faultload>) -> Row {
     let began = Instant::now();
-    let (propagation, workers) = (options.propagation, options.workers);
-    let stage = Arc::new(subject.stage(options).await);
-    let played = play(stage, workers, faultloads).await;
+    let (propagation, workers) = (options.services.propagation, options.workers);
+    let world = Arc::new(subject.world(options).await);
+    let played = play(world, workers, faultloads).await;
     let simulated = Simulated::new(move || subject.simulator());
     let mut differences = Vec::new();
     let mut compared = 0;
-    for (execution, recorded) in played {
-        let expected = simulated.run(&execution.faultload);
+    for observed in played {
+        let expected = simulated.run(&observed.execution.faultload);
         if infers(propagation) && has_late_call(&expected.trace) {
-            assert!(recorded.doubtful().next().is_some(), "{recorded:?}");
+            assert!(has_doubtful_call(&observed), "{observed:?}");
             continue;
         }
+        let execution = observed.execution;
         compared += 1;
         let difference = simulated.differences(&execution);
         differences.extend(difference.map(|difference| (execution.faultload, difference)));
@@ -135,12 +137,12 @@ async fn compare(subject: Subject, options: Options, faultloads: Vec<Faultload>)
 /// up that would not have; and on connections that many calls share, nothing
 /// orders the news that one was given up before the next one elsewhere.
 async fn compare_twice(subject: Subject, options: Options, faultloads: Vec<Faultload>) -> Row {
+    let pace = options.services.pace;
     let alone = Options {
         workers: 1,
-        pace: 3.0 * options.pace,
-        ..options.clone()
+        ..at_pace(3.0 * pace, options.clone())
     };
-    let is_scaled = options.pace < 1.0;
+    let is_scaled = pace < 1.0;
     let mut row = compare(subject, options, faultloads).await;
     if !is_scaled || row.differences.is_empty() {
         return row.all_equal();
@@ -169,8 +171,14 @@ fn has_late_call(trace: &Trace) -> bool {
     })
 }
 
+/// Whether the parent of a call could not be told for certain, or at all.
+fn has_doubtful_call(observed: &Observed) -> bool {
+    let mut links = observed.details.iter().map(|detail| detail.link);
+    links.any(|link| matches!(link, Link::Ambiguous | Link::Orphan))
+}
+
 /// As many workers as the system bears. In `cinema-12` a service sleeps and
-/// then calls another when its caller has long gone; only a stage with one
+/// then calls another when its caller has long gone; only a world with one
 /// worker can tell that somebody is still at work.
 fn at_once(subject: &Subject, propagation: Propagation) -> u32 {
     let alone = subject.system().keeps_state || subject.app == "cinema-12";
@@ -192,8 +200,7 @@ async fn compare_quick(subjects: &[Subject], propagation: Propagation, small: us
         let faultloads = planner.mixture(small, scaled(most));
         let options = Options {
             workers: at_once(subject, propagation),
-            pace: subject.pace(),
-            ..options(propagation)
+            ..at_pace(subject.pace(), options(propagation))
         };
         rows.push(compare_twice(*subject, options, faultloads).await);
     }
@@ -271,10 +278,11 @@ async fn generated_systems() {
             workers: WORKERS,
             ..options(Propagation::W3c)
         };
-        let stage = Stage::of(make().system().clone(), options).await.unwrap();
+        let source = Source::Given(Box::new(make().system().clone()));
+        let world = ExampleWorld::start(source, options).await.unwrap();
         let simulated = Simulated::new(make);
-        for (execution, _) in play(Arc::new(stage), WORKERS, faultloads).await {
-            let differences = simulated.differences(&execution);
+        for observed in play(Arc::new(world), WORKERS, faultloads).await {
+            let differences = simulated.differences(&observed.execution);
             assert_eq!(differences, None, "system {seed}: {differences:#?}");
             compared += 1;
         }
@@ -314,9 +322,8 @@ async fn with_calls_that_hang_or_come_late() {
         let faultloads = planner.mixture(0, scaled(16));
         let options = Options {
             workers: 16,
-            pace: PACE,
             grace: Duration::from_millis(50),
-            ..options(Propagation::W3c)
+            ..at_pace(PACE, options(Propagation::W3c))
         };
         rows.push(compare_twice(subject, options, faultloads).await);
     }
