@@ -1,6 +1,6 @@
 //! `murphy.toml`: a system, its scenarios and what to try, written down.
 //!
-//! Owns the way from the file to values that make sense. [`raw`] is what was
+//! Owns the way from the file to values that make sense. `raw` is what was
 //! written, `resolve` checks it; what goes wrong is told with the place in the
 //! file. What comes out are the words of the crates that do the work:
 //! `campaign`'s system and scenarios, `proxy`'s settings, `search`'s filter.
