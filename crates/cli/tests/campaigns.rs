@@ -148,7 +148,7 @@ fn one_ctrl_c() {
     assert_eq!(result["complete"], false);
     assert_eq!(result["incomplete"], "stopped");
     assert!(result["explored"].as_u64().unwrap() > 3);
-    assert!(done.stderr.contains("the running cases are finished first"));
+    assert!(done.stderr.contains("finishing running executions"));
     assert!(done.stderr.contains("`--resume` with the same arguments"));
     project.check_nothing_is_left();
     // There is a result, and it can be gone on with all the same.
@@ -175,7 +175,7 @@ fn two_ctrl_c() {
     wait_until("an execution that does not end", || held.exists());
     signal(child.id(), "INT");
     wait_until("one is heard", || {
-        said(&project).contains("the running cases are finished first")
+        said(&project).contains("finishing running executions")
     });
     assert!(runs(&mut child), "one is not enough to stop at once");
     assert!(!said(&project).contains("stopping now"));
@@ -300,7 +300,9 @@ fn ctrl_c_at_the_end() {
     let tearing = project.directory.join("tearing");
     wait_until("the teardown", || tearing.exists());
     signal(child.id(), "INT");
-    wait_until("one is heard", || said(&project).contains("in good order"));
+    wait_until("one is heard", || {
+        said(&project).contains("shutting down what was started")
+    });
     assert!(runs(&mut child), "one is not enough to stop at once");
     assert!(!said(&project).contains("stopping now"));
     signal(child.id(), "INT");
