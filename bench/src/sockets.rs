@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Result, ensure};
 use murphy::campaign::{
-    Event, IdentityChoice, MayLeaveOut, Memory, Outcome, REFERENCES, Settings as CampaignSettings,
-    Sink, Stopping, StrategyKind, World, run,
+    Event, Heading, IdentityChoice, MayLeaveOut, Memory, Outcome, REFERENCES,
+    Settings as CampaignSettings, Sink, Stopping, StrategyKind, World, run,
 };
 use murphy::demo::{ExampleWorld, Options as ExampleOptions};
 use murphy_corpus::sockets::Source as ServedFrom;
@@ -162,6 +162,7 @@ impl Campaign {
             references: REFERENCES,
             identity: IdentityChoice::Given(self.identity.clone()),
             oracles: murphy_oracle::Settings::default(),
+            heading: Heading::default(),
         }
     }
 }
@@ -169,10 +170,6 @@ impl Campaign {
 fn head(settings: &CampaignSettings) -> CampaignHead {
     CampaignHead {
         scenario: settings.scenario.clone(),
-        strategy: settings.strategy.name().to_owned(),
-        modes: settings.modes.clone(),
-        seed: settings.seed,
-        jobs: settings.jobs,
         fingerprint: Fingerprint::of(["bench", &settings.scenario]),
         settings: "{}".to_owned(),
         begun: SystemTime::now(),

@@ -7,16 +7,15 @@
 
 use std::time::{Duration, Instant};
 
-use murphy::Subject;
 use murphy_campaign::{
-    Event, Executing, Failed, IdentityChoice, Job, Memory, Outcome, Settings, Sink, Stopping,
-    StrategyKind, World, run,
+    Event, Executing, Failed, Heading, IdentityChoice, Job, Memory, Outcome, Settings, Sink,
+    Stopping, StrategyKind, World, run,
 };
 use murphy_model::{
     Call, CallId, Execution, Fault, Faultload, Frame, Identity, Interface, Mode, Observed, Point,
     Reply, Target, Trace, Verdict,
 };
-use murphy_report::terminal;
+use murphy_report::{Collector, terminal};
 use murphy_search::{Modes, Options};
 
 use crate::measure::{Cost, measured};
@@ -53,9 +52,13 @@ pub struct Costs {
 impl Twin {
     /// Runs a campaign and prints its report to nowhere.
     pub fn campaign(&self) -> Costs {
-        let mut last = LastExecution(Instant::now());
+        let mut last = LastExecution {
+            at: Instant::now(),
+            collector: Collector::default(),
+        };
         let (outcome, campaign) = measured(|| self.run(&mut last));
-        let summary = subject().summary(&outcome);
+        let mut summary = last.collector.summary().expect("it has ended");
+        summary.replay_command = Some("murphy replay".to_owned());
         let mut report = Vec::new();
         terminal::write(&summary, &mut report).expect("memory can be written to");
         Costs {
@@ -63,7 +66,7 @@ impl Twin {
             failed: summary.failed_executions,
             findings: outcome.findings.len(),
             campaign,
-            ending: last.0.elapsed(),
+            ending: last.at.elapsed(),
         }
     }
 
@@ -93,6 +96,11 @@ impl Twin {
             references: 1,
             identity: IdentityChoice::Given(Identity::default()),
             oracles: murphy_oracle::Settings::default(),
+            heading: Heading {
+                about: "a simulated service".to_owned(),
+                explain_command: "murphy explain".to_owned(),
+                ..Heading::default()
+            },
         }
     }
 
@@ -162,25 +170,17 @@ impl World for Twin {
     }
 }
 
-/// Remembers when the last execution ended.
-struct LastExecution(Instant);
+/// Remembers when the last execution ended, and what is reported.
+struct LastExecution {
+    at: Instant,
+    collector: Collector,
+}
 
 impl Sink for LastExecution {
     fn note(&mut self, event: &Event) {
+        self.collector.note(event);
         if let Event::Learned(_) = event {
-            self.0 = Instant::now();
+            self.at = Instant::now();
         }
-    }
-}
-
-fn subject() -> Subject {
-    Subject {
-        scenario: "twin".to_owned(),
-        about: "a simulated service".to_owned(),
-        strategy: "tree",
-        modes: Vec::new(),
-        seed: 0,
-        explain_command: "murphy explain".to_owned(),
-        replay_command: Some("murphy replay".to_owned()),
     }
 }

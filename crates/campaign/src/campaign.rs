@@ -16,19 +16,19 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, try_join_all};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use murphy_model::{
-    Certificate, Faultload, Finding, Flag, Identity, Incomplete, Observed, Point, Verdict,
+    Began, Besides, Certificate, Ended, Event, FORMAT, Faultload, Finding, Flag, Identity,
+    Incomplete, LeftBehind, Observed, Point, Sink, Standing,
 };
-use murphy_oracle::Profile;
-use murphy_search::{Sample, Step, Ticket};
+use murphy_report::redact;
+use murphy_search::{Sample, Step, Ticket, mode_names_at};
 
-pub use self::state_check::{Apart, LeftBehind, STATE_LEFT_BEHIND};
+pub use self::state_check::STATE_LEFT_BEHIND;
 
 use self::state_check::StateChecks;
 use crate::equal_calls::{self, learnable};
-use crate::event::{Event, Sink, Standing};
 use crate::first_run::Trials;
 use crate::judge::{Judge, Judgement, Symptom};
-use crate::redacted::redacted;
+use crate::redacted::{self, redacted};
 use crate::reference::{self, Chosen, Refused};
 use crate::searcher::Searcher;
 use crate::settings::Settings;
@@ -60,52 +60,22 @@ pub struct Outcome {
     pub certificate: Certificate,
     /// The bugs.
     pub findings: Vec<Finding>,
-    /// Every execution that counts, in the order it was taken in.
-    pub cases: Vec<Case>,
-    /// How many of the executions that the search asked for failed: the
-    /// scenario, or an oracle complained whose word fails the build.
-    pub failed: usize,
-    /// The execution without faults.
-    pub reference: Observed,
     /// How calls were told apart.
     pub chosen: Chosen,
-    /// Every point seen that can be injected, in the order first seen.
-    pub points: Vec<Point>,
     /// Whether any fault struck in any execution.
     pub injected: bool,
     /// How long it took.
     pub took: Duration,
-    /// How long the first reference took.
-    pub reference_took: Duration,
-    /// Executions that came out of the memory.
-    pub remembered: usize,
     /// Runs that the search did not ask for.
-    pub apart: Apart,
+    pub besides: Besides,
     /// For findings about state left behind, by id: the executions that bring
     /// it about from a fresh start; none where it cannot be replayed alone.
     pub prefixes: BTreeMap<String, Vec<Faultload>>,
-    /// What every edge was seen to do about failures.
-    pub profile: Profile,
     /// Why the search was broken off, if it was: executions could not be
     /// carried out any more. All else is what had come out until then.
     pub broken: Option<BrokenWorld>,
     /// The strategy, to be asked about what it did.
     pub searcher: Searcher,
-}
-
-/// One execution that counts.
-#[derive(Clone, Debug)]
-pub struct Case {
-    /// Its number, from 1.
-    pub number: usize,
-    /// What was to fail.
-    pub faultload: Faultload,
-    /// What the scenario made of it.
-    pub verdict: Verdict,
-    /// How long the scenario took.
-    pub took: Duration,
-    /// What it printed, where it failed.
-    pub output: Option<String>,
 }
 
 /// A campaign that could not be finished.
@@ -233,14 +203,21 @@ impl<'r> Run<'r> {
     fn begin(&mut self) {
         let settings = self.settings;
         let under_faults = self.memory.executions.keys().filter(|it| !it.is_empty());
-        self.sink.note(&Event::Began {
+        let heading = &settings.heading;
+        self.sink.note(&Event::Began(Box::new(Began {
+            format: FORMAT,
             scenario: settings.scenario.clone(),
+            about: redact::owned(&heading.about),
             strategy: settings.strategy.name().to_owned(),
             modes: settings.modes.clone(),
             seed: settings.seed,
             jobs: settings.jobs,
             resumed: under_faults.count(),
-        });
+            injected_only: settings.strategy.counts_injected_only(),
+            solo: heading.solo.as_deref().map(redact::owned),
+            explain_command: redact::owned(&heading.explain_command),
+            explain_ending: redact::owned(&heading.explain_ending),
+        })));
     }
 
     /// Runs the references, or takes them from memory; settles how calls are
@@ -249,7 +226,7 @@ impl<'r> Run<'r> {
         let reference = self.memory.executions.remove(&Faultload::none());
         let remembered = reference.zip(self.memory.chosen.take());
         let is_kept = remembered.is_some() && self.memory.campaign.is_some();
-        let (observed, chosen) = match remembered {
+        let (observed, mut chosen) = match remembered {
             Some((observed, mut chosen)) => {
                 let trials = Trials::of(self.world);
                 chosen.first_run = trials.first_run_calls(&observed, self.settings);
@@ -258,10 +235,11 @@ impl<'r> Run<'r> {
             None => {
                 let mut counted = Counted::new(self.sink);
                 let ran = reference::run(self.world, self.settings, &mut counted).await?;
-                self.checks.apart.references = counted.references.saturating_sub(1);
+                self.checks.besides.references = counted.references.saturating_sub(1);
                 ran
             }
         };
+        chosen.masked = redacted::sentences(&chosen.masked);
         self.sink.note(&Event::IdentityChosen {
             identity: chosen.identity.clone(),
             masked: chosen.masked.clone(),
@@ -405,6 +383,7 @@ impl<'r> Run<'r> {
             return Ok(None);
         }
         self.restarts += 1;
+        chosen.masked = redacted::sentences(&chosen.masked);
         let masked = chosen.masked[known..].to_vec();
         let identity = self.start_over(chosen, masked).await?;
         Ok(Some(identity))
@@ -503,12 +482,14 @@ impl<'r> Run<'r> {
         let learnt = learnable(observed.execution.clone(), self.settings);
         self.searcher.strategy().learn(ticket, learnt);
         self.sink.note(&Event::ExecutionEnded {
-            ticket,
+            ticket: ticket.0,
             observed: observed.clone(),
             stored,
         });
         let judge = &mut self.judged.as_mut().expect("after the reference").judge;
-        judge.take(ticket, observed, &self.searcher);
+        for (number, faultload) in judge.take(ticket, observed, &self.searcher) {
+            self.sink.note(&Event::Counted { number, faultload });
+        }
         judge.were_missed(self.executed, self.world.unattributed());
         let (failed, findings) = judge.failed();
         self.sink.note(&Event::Learned(Standing {
@@ -560,6 +541,10 @@ impl<'r> Run<'r> {
                 // A failure that was to be expected is a known one.
                 if !agreed {
                     surprises += 1;
+                    self.sink.note(&Event::Counted {
+                        number: surprises,
+                        faultload: observed.execution.faultload.clone(),
+                    });
                     judge.judge(surprises, observed);
                 }
             }
@@ -593,15 +578,16 @@ impl<'r> Run<'r> {
                 }
                 let observed = self.world.run(0, &faultload, identity).await?;
                 let observed = Arc::new(redacted(observed));
-                self.checks.apart.repeated += 1;
+                self.checks.besides.repeated += 1;
+                let failed = observed.execution.verdict.is_failure();
+                let counts_as = failed.then(|| self.judged().judge.next_number());
                 self.sink.note(&Event::Repeated {
-                    number: self.checks.apart.repeated,
+                    number: self.checks.besides.repeated,
                     observed: observed.clone(),
+                    counts_as,
                 });
-                if observed.execution.verdict.is_failure() {
-                    let judge = &mut self.judged().judge;
-                    let number = judge.next_number();
-                    judge.judge(number, observed);
+                if let Some(number) = counts_as {
+                    self.judged().judge.judge(number, observed);
                     break;
                 }
             }
@@ -613,56 +599,59 @@ impl<'r> Run<'r> {
         if self.remembered > 0 && self.memory.campaign.is_none() {
             certificate.assumptions.push(since::ASSUMPTION.to_owned());
         }
-        let Judged {
-            reference,
-            chosen,
-            judge,
-            ..
-        } = self.judged.expect("nothing ends before the reference");
+        let Judged { chosen, judge, .. } = self.judged.expect("nothing ends before the reference");
         let Judgement {
             mut findings,
             profile,
-            cases,
             failed,
             mut doubts,
         } = judge.verdict();
         note_first_run(&chosen.first_run, &mut certificate);
         doubts.were_called(&chosen.first_run);
         doubts.note_in(&mut certificate, self.world);
-        if equal_calls::count_as_one(self.settings) {
+        let settings = self.settings;
+        if equal_calls::count_as_one(settings) {
             let assumption = equal_calls::ASSUMPTION.to_owned();
             certificate.assumptions.push(assumption);
         }
-        let apart = self.checks.apart;
-        let (scenario, searcher) = (&self.settings.scenario, &self.searcher);
-        let left = self
-            .checks
-            .into_findings(scenario, searcher, &mut certificate, &findings);
+        let besides = self.checks.besides;
+        let left = self.checks.into_findings(
+            &settings.scenario,
+            &self.searcher,
+            &mut certificate,
+            &findings,
+        );
         let prefixes = left
             .iter()
             .map(|(it, prefix)| (it.id.clone(), prefix.clone()));
-        let prefixes = prefixes.collect();
+        let prefixes: BTreeMap<_, _> = prefixes.collect();
         findings.splice(0..0, left.into_iter().map(|(finding, _)| finding));
-        self.sink.note(&Event::Ended {
-            certificate: Box::new(certificate.clone()),
+        let findings = redacted::findings(findings);
+        let points = self.searcher.points();
+        self.sink.note(&Event::Ended(Box::new(Ended {
+            certificate: certificate.clone(),
             findings: findings.clone(),
             took,
-        });
+            failed,
+            injected: self.injected,
+            modes: mode_names_at(&settings.options.modes, &settings.modes, &points),
+            points,
+            profile: profile.rows(),
+            besides,
+            prefixes: prefixes.clone(),
+            broken: self
+                .broken
+                .as_ref()
+                .map(|it| redact::owned(&it.to_string())),
+        })));
         Outcome {
             certificate,
             findings,
-            cases,
-            failed,
             chosen,
-            points: self.searcher.points(),
             injected: self.injected,
             took,
-            reference_took: reference.took,
-            reference,
-            remembered: self.remembered,
-            apart,
+            besides,
             prefixes,
-            profile,
             broken: self.broken,
             searcher: self.searcher,
         }

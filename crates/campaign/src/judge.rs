@@ -7,15 +7,14 @@
 
 use std::sync::Arc;
 
-use murphy_model::{Execution, Faultload, Finding, Observed, Severity, Verdict};
+use murphy_model::{Faultload, Finding, Observed, Severity};
 use murphy_oracle::{Complaint, Findings, Oracle, Profile, Reference};
 use murphy_registry::Unattributed;
 use murphy_search::Ticket;
 
-use crate::campaign::Case;
 use crate::doubts::Doubts;
 use crate::searcher::Searcher;
-use crate::settings::{Settings, StrategyKind};
+use crate::settings::Settings;
 
 pub(crate) struct Judge {
     oracles: murphy_oracle::Settings,
@@ -24,13 +23,15 @@ pub(crate) struct Judge {
     profile: Profile,
     /// Not taken in yet.
     waiting: Vec<(Ticket, Arc<Observed>)>,
-    cases: Vec<Case>,
+    /// The faultloads that passed.
+    passed: Vec<Faultload>,
+    /// The highest number of an execution.
+    last_number: usize,
     /// How many of those that the search asked for failed.
     failed: usize,
     doubts: Doubts,
-    /// Whether faults are planned in the knowledge that many may not strike.
-    /// An execution then counts as one of what did.
-    only_struck: bool,
+    /// Whether an execution counts as one of the faults that were injected.
+    injected_only: bool,
 }
 
 impl Judge {
@@ -44,10 +45,11 @@ impl Judge {
             findings: Findings::with(&settings.scenario, oracles, reference.clone()),
             profile: Profile::new(reference),
             waiting: Vec::new(),
-            cases: Vec::new(),
+            passed: Vec::new(),
+            last_number: 0,
             failed: 0,
             doubts: Doubts::default(),
-            only_struck: settings.strategy == StrategyKind::Lineage,
+            injected_only: settings.strategy.counts_injected_only(),
         }
     }
 
@@ -65,8 +67,14 @@ impl Judge {
         fails.map(symptom).collect()
     }
 
-    /// Judges what has been taken in by now.
-    pub(crate) fn take(&mut self, ticket: Ticket, observed: Arc<Observed>, searcher: &Searcher) {
+    /// Judges what has been taken in by now: the numbers of these executions
+    /// and what was planned for each.
+    pub(crate) fn take(
+        &mut self,
+        ticket: Ticket,
+        observed: Arc<Observed>,
+        searcher: &Searcher,
+    ) -> Vec<(usize, Faultload)> {
         self.waiting.push((ticket, observed));
         let mut turn: Vec<(usize, Arc<Observed>)> = Vec::new();
         self.waiting.retain(|(ticket, observed)| {
@@ -75,32 +83,33 @@ impl Judge {
             number.is_none()
         });
         turn.sort_by_key(|(number, _)| *number);
+        let planned = |(number, observed): &(usize, Arc<Observed>)| {
+            (*number, observed.execution.faultload.clone())
+        };
+        let counted = turn.iter().map(planned).collect();
         for (number, observed) in turn {
             let failed = self.judge(number, observed);
             self.failed += usize::from(failed);
         }
+        counted
     }
 
     /// Judges an execution that is to be number so many. Tells whether it
     /// failed: the scenario, or an oracle complained whose word fails the build.
     pub(crate) fn judge(&mut self, number: usize, mut observed: Arc<Observed>) -> bool {
-        if self.only_struck {
-            let observed = Arc::make_mut(&mut observed);
-            struck_only(&mut observed.execution);
+        if self.injected_only {
+            let execution = &mut Arc::make_mut(&mut observed).execution;
+            (execution.faultload, execution.verdict) = execution.as_injected();
         }
         let observed = &*observed;
         let fails = self.findings.judge(number, observed);
         self.doubts.take(number, observed);
         self.profile.take(observed);
         let failed = observed.execution.verdict.is_failure();
-        let output = failed.then(|| observed.printed()).flatten();
-        self.cases.push(Case {
-            number,
-            faultload: observed.execution.faultload.clone(),
-            verdict: observed.execution.verdict.clone(),
-            took: observed.took,
-            output,
-        });
+        self.last_number = self.last_number.max(number);
+        if !failed {
+            self.passed.push(observed.execution.faultload.clone());
+        }
         failed || fails
     }
 
@@ -114,9 +123,8 @@ impl Judge {
     /// several equal calls made at the same time: it was luck into which of
     /// them the fault was injected.
     pub(crate) fn aimed_at_twins(&self, most: usize) -> Vec<Faultload> {
-        let passed = self.cases.iter().filter(|case| !case.verdict.is_failure());
+        let passed = self.passed.iter();
         let mut aimed: Vec<&Faultload> = passed
-            .map(|case| &case.faultload)
             .filter(|faultload| self.doubts.is_aimed_at_twin(faultload))
             .collect();
         aimed.sort_by_key(|faultload| faultload.len());
@@ -125,8 +133,7 @@ impl Judge {
 
     /// The number of an execution that comes after all others.
     pub(crate) fn next_number(&self) -> usize {
-        let numbers = self.cases.iter().map(|case| case.number);
-        numbers.max().unwrap_or(0) + 1
+        self.last_number + 1
     }
 
     /// How many executions failed up to now, and how many bugs that is.
@@ -135,12 +142,10 @@ impl Judge {
     }
 
     /// What came of it.
-    pub(crate) fn verdict(mut self) -> Judgement {
-        self.cases.sort_by_key(|case| case.number);
+    pub(crate) fn verdict(self) -> Judgement {
         Judgement {
             findings: self.findings.into_findings(),
             profile: self.profile,
-            cases: self.cases,
             failed: self.failed,
             doubts: self.doubts,
         }
@@ -163,18 +168,8 @@ pub(crate) struct Judgement {
     pub(crate) findings: Vec<Finding>,
     /// What every edge does about failures.
     pub(crate) profile: Profile,
-    /// All that was judged.
-    pub(crate) cases: Vec<Case>,
     /// How many of those that the search asked for failed.
     pub(crate) failed: usize,
     /// What was not certain.
     pub(crate) doubts: Doubts,
-}
-
-/// Makes it one of the faults that struck: the others had no part.
-fn struck_only(execution: &mut Execution) {
-    execution.faultload = execution.trace.struck();
-    if matches!(execution.verdict, Verdict::NotExercised { .. }) {
-        execution.verdict = Verdict::Passed;
-    }
 }

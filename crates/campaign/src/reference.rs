@@ -6,11 +6,10 @@
 
 use std::sync::Arc;
 
-use murphy_model::{Faultload, Identity, Observed, Point, Verdict};
+use murphy_model::{Event, Faultload, Identity, Observed, Point, Sink, Verdict};
 use murphy_registry::Recorded;
 
 use crate::answer_masks;
-use crate::event::{Event, Sink};
 use crate::first_run::Trials;
 use crate::redacted::redacted;
 use crate::settings::{IdentityChoice, Settings};

@@ -2,10 +2,9 @@
 //!
 //! Owns the choice among strategies and what only some of them can tell.
 
-use murphy_model::{Faultload, Point};
+use murphy_model::{Faultload, Point, Standing};
 use murphy_search::{Explanation, Lineage, NeverSeen, Options, Random, Strategy, Ticket, Tree};
 
-use crate::event::Standing;
 use crate::settings::StrategyKind;
 
 /// The strategy of a campaign.

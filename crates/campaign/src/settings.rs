@@ -38,6 +38,22 @@ pub struct Settings {
     pub identity: IdentityChoice,
     /// What is held against executions.
     pub oracles: murphy_oracle::Settings,
+    /// What reports say besides.
+    pub heading: Heading,
+}
+
+/// What reports say of a campaign that makes no difference to how it is run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Heading {
+    /// What the scenario does, in one line.
+    pub about: String,
+    /// Why one execution runs at a time, whatever was asked for.
+    pub solo: Option<String>,
+    /// The command that explains a faultload, without the faultload; empty if
+    /// there is none.
+    pub explain_command: String,
+    /// What follows the faultload in that command, with the blank before it.
+    pub explain_ending: String,
 }
 
 /// Who decides what to try.
@@ -61,6 +77,12 @@ impl StrategyKind {
         ("lineage", StrategyKind::Lineage),
         ("random", StrategyKind::Random),
     ];
+
+    /// Whether faults are planned in the knowledge that many may not be
+    /// injected: an execution then counts as one of those that were.
+    pub(crate) fn counts_injected_only(self) -> bool {
+        self == StrategyKind::Lineage
+    }
 
     /// Its name.
     pub fn name(self) -> &'static str {

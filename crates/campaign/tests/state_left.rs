@@ -139,6 +139,7 @@ async fn campaign(world: &Leaking, jobs: u32, memory: Memory, kept: &mut Kept) -
         references: 1,
         identity: IdentityChoice::Given(Identity::default()),
         oracles: murphy_oracle::Settings::default(),
+        heading: Default::default(),
     };
     let done = run(world, &settings, memory, kept, Stopping::never()).await;
     done.unwrap_or_else(|failed| panic!("{failed:?}"))
@@ -157,7 +158,7 @@ async fn state_left_behind_is_traced_to_the_execution_that_left_it() {
         let findings: Vec<_> = outcome
             .findings
             .iter()
-            .map(|it| (it.oracle, it.faultload.to_string()))
+            .map(|it| (&*it.oracle, it.faultload.to_string()))
             .collect();
         assert_eq!(findings, [(STATE_LEFT_BEHIND, LAST.to_owned())], "{jobs}");
         let prefix = &outcome.prefixes[&outcome.findings[0].id];
@@ -201,8 +202,8 @@ async fn where_nothing_can_be_restarted_the_campaign_ends_and_blames_no_fault() 
 async fn checks_cost_a_twentieth_and_are_counted_apart() {
     let world = Leaking::new(7, None);
     let outcome = fresh(&world, 1).await;
-    let (explored, checks) = (outcome.certificate.explored, outcome.apart.checks);
-    assert_eq!((explored, outcome.apart.repeated), (128, 0));
+    let (explored, checks) = (outcome.certificate.explored, outcome.besides.checks);
+    assert_eq!((explored, outcome.besides.repeated), (128, 0));
     assert!(checks > 1 && checks * 20 <= explored, "{checks}");
     assert_eq!(world.runs.load(SeqCst), explored + checks);
     assert!(outcome.certificate.is_complete());

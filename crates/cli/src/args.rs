@@ -5,6 +5,7 @@
 
 mod harden;
 mod project;
+mod report;
 mod setup;
 
 use std::path::PathBuf;
@@ -20,6 +21,7 @@ pub(crate) use project::{
     BaselineArgs, BaselineCommand, DoctorArgs, ListArgs, PlanArgs, ProjectArgs, ReplayArgs,
     RunArgs, TryArgs,
 };
+pub(crate) use report::{ReportArgs, ReportFormat};
 pub(crate) use setup::{CheckArgs, CompletionsArgs, InitArgs};
 
 /// Find out what an application does when the things it calls fail.
@@ -39,6 +41,7 @@ Start here:
   murphy run -- pytest -q         test it, with your own test
   murphy harden --budget 3        see which call sites to harden first
   murphy replay M-67f873          see whether a finding is fixed
+  murphy report junit             print the last result once more, in another format
 
 Exit codes: 0 no findings, 1 findings, 2 usage or configuration, 3 the scenario fails without
 faults or is not stable, 4 nothing was injected, 5 not complete (with --require-complete),
@@ -60,6 +63,8 @@ pub(crate) enum Command {
     Plan(PlanArgs),
     /// Run a finding once more: FIXED, FAILED or NOT REACHED.
     Replay(ReplayArgs),
+    /// Print the result of a stored campaign once more, in any format; or list the campaigns.
+    Report(ReportArgs),
     /// Say which call sites to harden: the few that cover most of what was found.
     Harden(HardenArgs),
     /// See which services are up, which context survives where, and what would be injected.

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
+use murphy::replays::System;
 use murphy_campaign::since::{Past, Versions};
 use murphy_campaign::{Chosen, Memory, Settings as Campaign};
 use murphy_model::{Faultload, Identity};
@@ -52,6 +53,7 @@ impl Kept {
             test: project.version_of_test(scenario, own),
             murphy: env!("CARGO_PKG_VERSION").to_owned(),
             inject: inject(project),
+            search: Searched::of(campaign),
         };
         let store = Store::open(project.state())?;
         let store = store.keeping(project.config.store.keep);
@@ -62,7 +64,7 @@ impl Kept {
         };
         if args.resume && unfinished.is_none() {
             let why = match broken_off(&store, &campaign.scenario)? {
-                Some(other) => made_of.tell_apart(campaign, &Asked::of(args), &other),
+                Some(other) => made_of.tell_apart(&Asked::of(args), &other),
                 None => "no interrupted campaign has these settings".to_owned(),
             };
             output::say(format_args!("note: {why}; this one starts afresh"));
@@ -74,7 +76,17 @@ impl Kept {
         let (recorder, memory) = match &unfinished {
             Some(id) => (store.resume(id)?, remember(&store, id)?),
             None => {
-                let head = head(campaign, fingerprint, &made_of, Asked::of(args));
+                let inputs = RunInputs {
+                    made_of: made_of.clone(),
+                    asked: Asked::of(args),
+                    system: project.system(),
+                };
+                let head = CampaignHead {
+                    scenario: campaign.scenario.clone(),
+                    fingerprint,
+                    settings: inputs.text(),
+                    begun: SystemTime::now(),
+                };
                 (store.begin(&head)?, Memory::default())
             }
         };
@@ -198,13 +210,32 @@ fn last(
 }
 
 /// What a later run must know of this one: what its verdicts are of.
-#[derive(Default, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Default, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 struct MadeOf {
     versions: Versions,
     test: String,
     murphy: String,
     inject: String,
+    search: Searched,
+}
+
+/// What the search was, whether it was typed or written.
+#[derive(Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+struct Searched {
+    strategy: String,
+    modes: Vec<String>,
+    seed: u64,
+}
+
+impl Searched {
+    fn of(campaign: &Campaign) -> Self {
+        Searched {
+            strategy: campaign.strategy.name().to_owned(),
+            modes: campaign.modes.clone(),
+            seed: campaign.seed,
+        }
+    }
 }
 
 impl MadeOf {
@@ -220,7 +251,7 @@ impl MadeOf {
     }
 
     /// Why a campaign that was broken off cannot go on as this one.
-    fn tell_apart(&self, now: &Campaign, asked_now: &Asked, then: &CampaignEntry) -> String {
+    fn tell_apart(&self, asked_now: &Asked, then: &CampaignEntry) -> String {
         let made_of: MadeOf = serde_json::from_str(&then.settings).unwrap_or_default();
         let has_changed = |what: &str| {
             format!(
@@ -244,11 +275,8 @@ impl MadeOf {
         {
             return has_changed(&format!("service `{service}`"));
         }
-        let searched = (now.strategy.name(), &now.modes, now.seed);
         let typed = |asked: &Asked| serde_json::to_string(&(&asked.search, &asked.strategy)).ok();
-        if searched != (then.strategy.as_str(), &then.modes, then.seed)
-            || typed(asked_now) != typed(&asked(&then.settings))
-        {
+        if self.search != made_of.search || typed(asked_now) != typed(&asked(&then.settings)) {
             return format!(
                 "campaign {} was interrupted, but used different options",
                 then.campaign.as_str()
@@ -272,41 +300,33 @@ fn inject(project: &Project) -> String {
     Fingerprint::of([&*all]).as_str().to_owned()
 }
 
-/// What a campaign was asked to do, by what the store keeps of it; nothing
-/// where an earlier version of Murphy did not keep that.
+/// What a campaign was asked to do, by what the store keeps of it.
 pub(crate) fn asked(settings: &str) -> Asked {
-    #[derive(Default, serde::Deserialize)]
-    struct Words {
-        asked: Asked,
-    }
-    let words: Words = serde_json::from_str(settings).unwrap_or_default();
-    words.asked
+    RunInputs::read(settings).map_or_else(Asked::default, |inputs| inputs.asked)
+}
+
+/// The system that a campaign was run in, by what the store keeps of it; of one
+/// that a Rust program kept, none.
+pub(crate) fn system(settings: &str) -> Option<System> {
+    RunInputs::read(settings).map(|inputs| inputs.system)
 }
 
 /// All that is kept of the settings.
-#[derive(serde::Serialize)]
-struct Blob<'k> {
+#[derive(serde::Serialize, serde::Deserialize)]
+struct RunInputs {
     #[serde(flatten)]
-    made_of: &'k MadeOf,
+    made_of: MadeOf,
     asked: Asked,
+    system: System,
 }
 
-fn head(
-    campaign: &Campaign,
-    fingerprint: Fingerprint,
-    made_of: &MadeOf,
-    asked: Asked,
-) -> CampaignHead {
-    let settings = Blob { made_of, asked };
-    CampaignHead {
-        scenario: campaign.scenario.clone(),
-        strategy: campaign.strategy.name().to_owned(),
-        modes: campaign.modes.clone(),
-        seed: campaign.seed,
-        jobs: campaign.jobs,
-        fingerprint,
-        settings: serde_json::to_string(&settings).expect("texts only"),
-        begun: SystemTime::now(),
+impl RunInputs {
+    fn read(settings: &str) -> Option<Self> {
+        serde_json::from_str(settings).ok()
+    }
+
+    fn text(&self) -> String {
+        serde_json::to_string(self).expect("texts only")
     }
 }
 

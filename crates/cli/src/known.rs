@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use murphy_model::Finding;
-use murphy_report::Known;
 use murphy_report::shell::quoted;
+use murphy_report::{Known, Summary};
 use murphy_store::baseline::{Baseline, Date};
 
+use crate::args::SearchArgs;
 use crate::project::Project;
 use murphy_config::Usage;
 
@@ -21,7 +21,11 @@ impl KnownBefore {
     /// The baseline of a project, `None` if it has none. One that was typed
     /// must be there: a mistyped path would excuse nothing, and say nothing.
     pub(crate) fn open(project: &Project, typed: Option<&Path>) -> Result<Option<Self>, Usage> {
-        let file = project.baseline(typed);
+        KnownBefore::open_file(project.baseline(typed), typed)
+    }
+
+    /// The same in this file.
+    pub(crate) fn open_file(file: PathBuf, typed: Option<&Path>) -> Result<Option<Self>, Usage> {
         if !file.exists() {
             return typed.map_or(Ok(None), |typed| Err(missing(typed)));
         }
@@ -29,10 +33,12 @@ impl KnownBefore {
         Ok(Some(KnownBefore { file, baseline }))
     }
 
-    /// What it says of the findings of a scenario. That a bug is not there any
+    /// What it says of the findings of a campaign. That a bug is not there any
     /// more is told only by who looked everywhere.
-    pub(crate) fn of(&self, scenario: &str, findings: &[Finding], everywhere: bool) -> Known {
-        let split = self.baseline.split(scenario, findings, &today());
+    pub(crate) fn of(&self, summary: &Summary, search: &SearchArgs) -> Known {
+        let everywhere = summary.certificate.is_complete() && !search.is_narrowed();
+        let findings = &summary.findings;
+        let split = self.baseline.split(&summary.scenario, findings, &today());
         let reasons = split.known.iter();
         let reasons = reasons.map(|(finding, entry)| (finding.id.clone(), entry.reason.clone()));
         Known {

@@ -113,8 +113,8 @@ impl Foreign<'_> {
         };
         add("finding", &replay.id);
         add("scenario", &replay.scenario);
-        for fault in &replay.faultload {
-            add("fault", fault);
+        for fault in replay.faultload.faults() {
+            add("fault", &fault.to_string());
         }
         if let Some(config) = self.config {
             add("configuration", &config.display().to_string());

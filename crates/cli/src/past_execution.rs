@@ -151,7 +151,7 @@ fn search_of(
     // Where nothing fits but what happens without faults, it is not the same
     // search broken off early.
     let is_other = kept > 1 && retraced.verdicts.len() <= 1;
-    if retraced.is_cut_off && (is_other || !store.is_short(&last.campaign)?) {
+    if retraced.is_cut_off && (is_other || !last.is_short()) {
         return Err(another_search(project, scenario).into());
     }
     Ok((campaign, retraced))

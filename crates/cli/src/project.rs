@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use murphy_campaign::{BrokenWorld, IdentityChoice, MayLeaveOut, Settings as Campaign};
+use murphy::replays::System;
+use murphy_campaign::{BrokenWorld, Heading, IdentityChoice, MayLeaveOut, Settings as Campaign};
 use murphy_model::{Identity, PathTemplates, nearest};
 use murphy_proxy::Witness;
 use murphy_report::redact;
@@ -78,6 +79,15 @@ impl Project {
         &self.config.store.directory
     }
 
+    /// The system, as those find it again who replay a finding.
+    pub(crate) fn system(&self) -> System {
+        System::Project {
+            config: self.config.file.path().to_owned(),
+            command: self.command.clone(),
+            directory: std::env::current_dir().unwrap_or_default(),
+        }
+    }
+
     /// Where known findings are.
     pub(crate) fn baseline(&self, given: Option<&Path>) -> PathBuf {
         let beside = || {
@@ -116,6 +126,7 @@ impl Project {
             references: rules.references,
             identity: identity(&self.config.identity),
             oracles: self.oracles()?,
+            heading: Heading::default(),
         })
     }
 

@@ -62,7 +62,7 @@ impl Reopened {
             System::Project { .. } => open_project(replay, config, context).await?,
             System::Program => return Err(only_its_program(replay).into()),
         };
-        opened.with_reference(replay.identity()?).await
+        opened.with_reference(replay.identity.clone()).await
     }
 
     /// An example system in memory.

@@ -3,15 +3,15 @@
 //! Owns the summary that every format is made from, the files it is written
 //! to, and the exit code.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use murphy::replays::{Replay, System, write_files};
-use murphy_campaign::{BrokenWorld, Outcome};
-use murphy_model::{Certificate, Flag, nearest};
+use murphy_campaign::BrokenWorld;
+use murphy_model::{Certificate, Faultload, Finding, Flag, Identity, nearest};
 use murphy_report::{Summary, json, junit, markdown, terminal};
 
 use crate::args::Format;
@@ -20,14 +20,12 @@ use crate::{exit, output};
 use murphy_config::ReportRule;
 use murphy_config::Usage;
 
-pub(crate) use murphy::Subject;
-
 /// How it went, for scripts. What a baseline excuses does not fail the build.
-pub(crate) fn exit_code(summary: &Summary, outcome: &Outcome, require_complete: bool) -> u8 {
-    let complete = outcome.certificate.is_complete();
+pub(crate) fn exit_code(summary: &Summary, require_complete: bool) -> u8 {
+    let complete = summary.certificate.is_complete();
     match () {
         () if summary.fails() => exit::FINDINGS,
-        () if !outcome.injected => exit::NOTHING_INJECTED,
+        () if !summary.injected => exit::NOTHING_INJECTED,
         () if require_complete && !complete => exit::INCOMPLETE,
         () => exit::OK,
     }
@@ -85,27 +83,47 @@ fn why_no_points(certificate: &Certificate) -> String {
     }
 }
 
-/// Writes what can be replayed; where the files are.
-pub(crate) fn save_replays(
-    outcome: &Outcome,
-    scenario: &str,
-    system: &System,
-    state: &Path,
-) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for finding in &outcome.findings {
-        let replay = Replay::new(finding, scenario, &outcome.chosen.identity, system);
-        let replay = replay.after(outcome.prefixes.get(&finding.id));
-        match replay.save(state) {
-            Ok(file) => files.push(file),
-            Err(error) => complain(format_args!(
+/// The replay files of a campaign.
+pub(crate) struct Replays<'r> {
+    pub(crate) scenario: &'r str,
+    pub(crate) identity: &'r Identity,
+    /// The executions that come first, by finding.
+    pub(crate) prefixes: &'r BTreeMap<String, Vec<Faultload>>,
+    pub(crate) system: &'r System,
+    /// Murphy's own directory.
+    pub(crate) state: &'r Path,
+}
+
+impl Replays<'_> {
+    /// Writes what can be replayed; where the files are.
+    pub(crate) fn save(&self, findings: &[Finding]) -> Vec<PathBuf> {
+        findings.iter().filter_map(|it| self.save_one(it)).collect()
+    }
+
+    /// The same, but for files that are there.
+    pub(crate) fn keep(&self, findings: &[Finding]) -> Vec<PathBuf> {
+        let file = |finding: &Finding| {
+            let file = Replay::file(&finding.id, self.state);
+            match file.exists() {
+                true => Some(file),
+                false => self.save_one(finding),
+            }
+        };
+        findings.iter().filter_map(file).collect()
+    }
+
+    fn save_one(&self, finding: &Finding) -> Option<PathBuf> {
+        let replay = Replay::new(finding, self.scenario, self.identity, self.system);
+        let replay = replay.after(self.prefixes.get(&finding.id));
+        let saved = replay.save(self.state).map_err(|error| {
+            complain(format_args!(
                 "the replay file of {} cannot be written to {}: {error}",
                 finding.id,
-                state.display()
-            )),
-        }
+                self.state.display()
+            ));
+        });
+        saved.ok()
     }
-    files
 }
 
 /// The command that replays a finding, without its name, if there are files.

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use murphy_campaign::{
     BrokenWorld, Event, Failed, Hurry, Memory, Outcome, Settings, Sink, Stopper, World, run,
 };
+use murphy_report::{Collector, Summary};
 use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -43,22 +44,37 @@ fn block_on_runtime<T>(builder: &mut Builder, work: impl Future<Output = T>) -> 
     })
 }
 
-/// Runs a campaign; signals stop it. Says whether one did.
+/// A campaign that came to its end.
+pub(crate) struct Finished {
+    pub(crate) outcome: Outcome,
+    /// What is reported of it.
+    pub(crate) summary: Summary,
+    /// Whether a signal stopped it.
+    pub(crate) interrupted: bool,
+}
+
+/// Runs a campaign; signals stop it.
 pub(crate) async fn campaign(
     world: &dyn World,
     settings: &Settings,
     memory: Memory,
     sinks: &mut [&mut dyn Sink],
-) -> Result<(Outcome, bool), Failed> {
+) -> Result<Finished, Failed> {
     let _under_way = UnderWay::begin();
     let stopper = Stopper::new();
     let stopping = stopper.stopping();
-    let mut sinks = All(sinks);
+    let mut sinks = All(Collector::default(), sinks);
     let running = run(world, settings, memory, &mut sinks, stopping.clone());
-    tokio::select! {
-        outcome = running => Ok((outcome?, stopping.hurry() > Hurry::None)),
+    let outcome = tokio::select! {
+        outcome = running => outcome?,
         never = stop_on_signals(&stopper) => never,
-    }
+    };
+    let summary = sinks.0.summary();
+    Ok(Finished {
+        outcome,
+        summary: summary.expect("a campaign with an outcome has ended"),
+        interrupted: stopping.hurry() > Hurry::None,
+    })
 }
 
 async fn stop_on_signals(stopper: &Stopper) -> ! {
@@ -206,12 +222,13 @@ impl Signals {
     }
 }
 
-/// Several listeners as one.
-struct All<'s, 'l>(&'s mut [&'l mut dyn Sink]);
+/// Several listeners as one, who makes the summary first.
+struct All<'s, 'l>(Collector, &'s mut [&'l mut dyn Sink]);
 
 impl Sink for All<'_, '_> {
     fn note(&mut self, event: &Event) {
-        for sink in self.0.iter_mut() {
+        self.0.note(event);
+        for sink in self.1.iter_mut() {
             sink.note(event);
         }
     }

@@ -470,6 +470,14 @@ fn never_told() {
     });
     kill(&project, child);
     project.write(".quick", "");
+    // The events are all there, so that it can also be reported as it is; the
+    // replay files that were never written are then.
+    let reported = project.run(&["report", "json"]).exited(1).result();
+    let replays = fs::read_dir(project.state().join("replays")).unwrap();
+    assert_eq!(
+        replays.count(),
+        reported["findings"].as_array().unwrap().len()
+    );
     let resumed = project.run(&["run", "--format", "json", "--resume"]);
     let resumed = resumed.exited(1);
     let result = resumed.result();
@@ -480,6 +488,7 @@ fn never_told() {
         resumed.stderr
     );
     assert_eq!(result, project.run(&RUN).exited(1).result());
+    assert_eq!(reported, result);
     // Now it was told.
     let afresh = project.run(&["run", "--resume"]).exited(1);
     assert!(afresh.stderr.contains("starts afresh"), "{}", afresh.stderr);
@@ -535,7 +544,7 @@ fn two_at_once() {
     assert_eq!(campaigns.len(), 2);
     for campaign in campaigns {
         assert_eq!(campaign.state, CampaignState::Ended);
-        assert_eq!(store.findings(&campaign.campaign).unwrap().len(), 2);
+        assert_eq!(campaign.findings, 2);
     }
     project.check_nothing_is_left();
 }

@@ -57,6 +57,8 @@ fn killed_and_resumed() {
         }
         let done = project.run(&RESUME).exited(1);
         assert_eq!(done.result(), expected, "round {round}\n{}", done.stderr);
+        let reported = project.run(&["report", "json"]).exited(1);
+        assert_eq!(reported.result(), expected, "round {round}, from the store");
         project.check_nothing_is_left();
         figures.resumed(&done, explored);
     }

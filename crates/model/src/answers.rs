@@ -6,10 +6,13 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{PayloadHash, Place, Point};
 
 /// What is left out of the answers of one interface.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum AnswerMask {
     /// JSON fields of these names, wherever they occur.
     Fields(Vec<String>),
@@ -18,7 +21,8 @@ pub enum AnswerMask {
 }
 
 /// What is left out of answers, by what was asked for.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct AnswerMasks(BTreeMap<Place, AnswerMask>);
 
 impl AnswerMasks {

@@ -3,46 +3,53 @@
 //! Owns the statement, not the reasoning behind it: strategies fill it in,
 //! reports print it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use num_bigint::BigUint;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::{Faultload, Point, Reply};
+use crate::{Faultload, Point, Reply, json};
 
 /// What a search covered when it ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Certificate {
     /// Points seen that can be injected (the scenario's own requests are not).
     pub points: usize,
     /// How many of them the reference execution did not show.
     pub conditional: usize,
     /// All faultloads over these points: the product of (1 + modes) of each.
+    #[serde(with = "json::text")]
     pub space: BigUint,
     /// Executions that counted, the reference included.
     pub explored: usize,
     /// Faultloads looked at, run or not.
     pub considered: usize,
     /// Faultloads looked at and not run, by policy.
-    pub pruned: BTreeMap<&'static str, usize>,
+    pub pruned: BTreeMap<Cow<'static, str>, usize>,
     /// Where every faultload of the space went, when the model is complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skips: Option<Skips>,
     /// Executions in which a planned fault was not injected.
     pub not_exercised: usize,
     /// Executions speculative, discarded.
     pub speculative: usize,
     /// The largest number of faults that was allowed together, if bounded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<usize>,
     /// Why the search is not complete; `None` if it is, up to the bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<Incomplete>,
     /// What must be true of the system for the skipped cases to be redundant.
     pub assumptions: Vec<String>,
     /// What was seen that speaks against them.
     pub flags: Vec<Flag>,
     /// How often re-running skipped cases confirmed the prediction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audit: Option<Audit>,
     /// The combinations that fail and of which no part does, where the
     /// strategy tells: all of them up to the bound, if it is complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimal: Option<Vec<Faultload>>,
 }
 
@@ -54,18 +61,22 @@ impl Certificate {
 }
 
 /// The space, divided: explored and skipped add up to all of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skips {
     /// Faultloads whose every fault strikes: the cases that can happen at all.
+    #[serde(with = "json::text")]
     pub possible: BigUint,
     /// Faultloads of the space that were not run, by policy.
-    pub by_policy: BTreeMap<&'static str, BigUint>,
+    #[serde(with = "json::text_map")]
+    pub by_policy: BTreeMap<Cow<'static, str>, BigUint>,
 }
 
 /// Why a search ended before it was complete.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "why", rename_all = "kebab-case")]
 pub enum Incomplete {
     /// The allowed number of executions was used up.
+    #[serde(rename = "max-cases")]
     Cases {
         /// Faultloads still waiting.
         waiting: usize,
@@ -144,7 +155,8 @@ impl Incomplete {
 }
 
 /// Something seen that the assumptions do not cover.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Flag {
     /// The same circumstances led to different behaviour.
     Nondeterminism {
@@ -278,77 +290,8 @@ pub enum Flag {
     },
 }
 
-/// A flag as it is written in results and in the store.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FlagForm {
-    /// Which it is.
-    pub kind: &'static str,
-    /// Where: a call, a faultload or a service, if that can be told.
-    pub at: Option<String>,
-    /// The executions that showed it.
-    pub executions: Vec<usize>,
-    /// How many calls, where none can be named.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub calls: Option<usize>,
-}
-
-impl Flag {
-    /// As it is written.
-    pub fn form(&self) -> FlagForm {
-        let at_call = |at: &Point| Some(at.to_string());
-        let at_any = |at: &Option<Point>| at.as_ref().map(Point::to_string);
-        let (kind, at, executions) = match self {
-            Flag::Nondeterminism { at, first, second } => {
-                ("nondeterminism", at_any(at), vec![*first, *second])
-            }
-            Flag::Unexplained { at, first, second } => {
-                ("unexplained", at_any(at), vec![*first, *second])
-            }
-            Flag::BodyVaries { at, first, second } => {
-                ("body-varies", at_call(at), vec![*first, *second])
-            }
-            Flag::Ambiguous { at, execution } => ("ambiguous", at_call(at), vec![*execution]),
-            Flag::Twins { at, execution } => ("twins", at_call(at), vec![*execution]),
-            Flag::Guessed { at, execution } => ("guessed", at_call(at), vec![*execution]),
-            Flag::Orphan { at, execution } => ("orphan", at_call(at), vec![*execution]),
-            Flag::Unfinished { at, execution } => ("unfinished", at_call(at), vec![*execution]),
-            Flag::Unattributed { at, execution, .. } => {
-                ("unattributed", at_call(at), vec![*execution])
-            }
-            Flag::Uncalled { service } => ("uncalled", Some(service.clone()), Vec::new()),
-            Flag::Late { .. } => ("late", None, Vec::new()),
-            Flag::Contradicted { first, second } => ("contradicted", None, vec![*first, *second]),
-            Flag::NotMonotone {
-                faultload,
-                execution,
-            } => {
-                let at = Some(faultload.to_string());
-                ("not-monotone", at, vec![*execution])
-            }
-            Flag::FirstRun { at } => ("first-run", at_call(at), Vec::new()),
-            Flag::LeftBehind { first, last } => ("left-behind", None, vec![*first, *last]),
-            Flag::Flaky { execution } => ("flaky", None, vec![*execution]),
-            Flag::Parallel { differs, faultload } => {
-                let at = differs.as_ref().map(|(at, ..)| at.to_string());
-                let at = at.unwrap_or_else(|| faultload.to_string());
-                ("parallel", Some(at), Vec::new())
-            }
-        };
-        let calls = match self {
-            Flag::Late { calls } | Flag::Unattributed { calls, .. } => Some(*calls),
-            _ => None,
-        };
-        FlagForm {
-            kind,
-            at,
-            executions,
-            calls,
-        }
-    }
-}
-
 /// The result of re-running a sample of skipped faultloads.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Audit {
     /// How many were re-run.
     pub sampled: usize,
@@ -367,18 +310,49 @@ mod tests {
 
     #[test]
     fn a_flag_is_written_with_all_that_is_known_of_it() {
-        let written = |flag: Flag| serde_json::to_string(&flag.form()).unwrap();
+        let written = |flag: Flag| serde_json::to_string(&flag).unwrap();
         assert_eq!(
             written(Flag::Late { calls: 3 }),
-            r#"{"kind":"late","at":null,"executions":[],"calls":3}"#
+            r#"{"kind":"late","calls":3}"#
         );
-        let contradicted = Flag::Contradicted {
+        let unexplained = Flag::Unexplained {
+            at: None,
             first: 1,
             second: 2,
         };
         assert_eq!(
-            written(contradicted),
-            r#"{"kind":"contradicted","at":null,"executions":[1,2]}"#
+            written(unexplained),
+            r#"{"kind":"unexplained","at":null,"first":1,"second":2}"#
         );
+    }
+
+    #[test]
+    fn why_a_search_is_not_complete_is_written_by_its_name() {
+        let all = [
+            Incomplete::Cases { waiting: 1 },
+            Incomplete::Stopped { waiting: 2 },
+            Incomplete::Sampling,
+            Incomplete::Nondeterminism,
+            Incomplete::BoundDepthFirst,
+            Incomplete::Audit,
+            Incomplete::NoSuccess,
+            Incomplete::Contradicted,
+            Incomplete::GaveUp,
+            Incomplete::Orphans,
+            Incomplete::Late,
+            Incomplete::Twins,
+            Incomplete::Guessed,
+            Incomplete::Unattributed,
+            Incomplete::Uncalled,
+            Incomplete::FirstRun,
+            Incomplete::LeftBehind,
+            Incomplete::Flaky,
+            Incomplete::Replies,
+        ];
+        for why in all {
+            let written = serde_json::to_value(&why).unwrap();
+            assert_eq!(written["why"], why.name());
+            assert_eq!(serde_json::from_value::<Incomplete>(written).unwrap(), why);
+        }
     }
 }

@@ -7,7 +7,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Frame, Interface, Point};
+use serde::{Deserialize, Serialize};
+
+use crate::{Frame, Interface, Point, SyntaxError};
 
 /// Something that a service can be asked for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,15 +23,22 @@ pub struct Place {
 impl Place {
     /// Where a call goes.
     pub fn of(point: &Point) -> Self {
-        let Frame {
-            destination,
-            interface,
-            ..
-        } = point.frame();
+        Self::of_frame(point.frame())
+    }
+
+    fn of_frame(frame: &Frame) -> Self {
         Place {
-            service: destination.clone(),
-            interface: interface.clone(),
+            service: frame.destination.clone(),
+            interface: frame.interface.clone(),
         }
+    }
+}
+
+impl std::str::FromStr for Place {
+    type Err = SyntaxError;
+
+    fn from_str(text: &str) -> Result<Self, SyntaxError> {
+        text.parse().map(|frame| Place::of_frame(&frame))
     }
 }
 
@@ -40,9 +49,10 @@ impl fmt::Display for Place {
 }
 
 /// Who calls whom for what.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Edge {
     /// What the caller was asked for; `None` if the scenario itself calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller: Option<Place>,
     /// What it asks for in turn.
     pub callee: Place,

@@ -1,9 +1,12 @@
 //! An execution: one run of a scenario under one faultload.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Fault, Faultload, Trace};
 
 /// What came of an execution.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The scenario was content and every planned fault struck.
     Passed,
@@ -48,12 +51,25 @@ impl Verdict {
 }
 
 /// One run of a scenario under one faultload.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Execution {
     /// What was to fail.
     pub faultload: Faultload,
     /// What was seen.
+    #[serde(rename = "calls")]
     pub trace: Trace,
     /// What the scenario made of it.
     pub verdict: Verdict,
+}
+
+impl Execution {
+    /// Faultload and verdict if it counts as one of the faults that were
+    /// injected: the others had no part.
+    pub fn as_injected(&self) -> (Faultload, Verdict) {
+        let verdict = match &self.verdict {
+            Verdict::NotExercised { .. } => Verdict::Passed,
+            verdict => verdict.clone(),
+        };
+        (self.trace.struck(), verdict)
+    }
 }

@@ -2,13 +2,17 @@
 //!
 //! Owns the words; which executions deserve one is the oracles' business.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::{Detail, Faultload, Mode, Point, Trace};
+use serde::{Deserialize, Serialize};
+
+use crate::{Detail, Faultload, Mode, Point, Trace, json};
 
 /// Where a bug belongs in the taxonomy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum BugClass {
     /// The failure went through unhandled: the caller got an error that no one
     /// chose to send.
@@ -50,7 +54,8 @@ impl BugClass {
 }
 
 /// Whether a finding fails the build.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// It is reported and nothing more.
     Warn,
@@ -69,7 +74,7 @@ impl Severity {
 }
 
 /// A bug, with the smallest faultload known to show it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// Stable name: the same bug gets the same one in every campaign.
     pub id: String,
@@ -78,21 +83,24 @@ pub struct Finding {
     /// Its place in the taxonomy.
     pub class: BugClass,
     /// The oracle that spoke.
-    pub oracle: &'static str,
+    pub oracle: Cow<'static, str>,
     /// The smallest faultload that shows it.
     pub faultload: Faultload,
     /// What is wrong, in one sentence.
     pub summary: String,
     /// The call whose failure was not handled, or that was made wrongly; a
     /// point of the execution shown. `None` where it cannot be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edge: Option<Point>,
     /// Number of the execution that shows it first.
     pub execution: usize,
     /// What was seen in that execution.
+    #[serde(default, skip_serializing_if = "json::is_default")]
     pub shown: Arc<Shown>,
     /// How many executions show it, this one included.
     pub seen: usize,
     /// Other smallest faultloads that show the same bug (other modes, mostly).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Faultload>,
 }
 
@@ -105,11 +113,13 @@ impl Finding {
 }
 
 /// What was seen in the execution that shows a bug.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shown {
     /// Its calls.
+    #[serde(rename = "calls")]
     pub trace: Trace,
     /// More about each call, in the order of the trace; empty where nothing
     /// more is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<Detail>,
 }

@@ -11,13 +11,14 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    AnswerMasks, Frame, Interface, PathTemplates, PayloadHash, Point, Predecessors, Sibling,
+    AnswerMasks, Frame, Interface, PathTemplates, PayloadHash, Point, Predecessors, Sibling, json,
 };
 
 /// Which components tell calls apart.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// The chain of calls that led to this one. Off: the call alone.
     pub path: bool,
@@ -30,10 +31,13 @@ pub struct Identity {
     /// How many calls went before that are equal in everything else.
     pub count: bool,
     /// How concrete paths become templates.
+    #[serde(default, skip_serializing_if = "json::is_default")]
     pub templates: PathTemplates,
     /// Names of JSON fields and query parameters the payload leaves out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub masked: Vec<String>,
     /// What is left out when the bodies of answers are compared.
+    #[serde(default, skip_serializing_if = "json::is_default")]
     pub answers: AnswerMasks,
 }
 

@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 /// The wire protocol of an interface; decides which modes it can carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Protocol {
@@ -73,7 +75,8 @@ impl Interface {
 /// A segment becomes `{}` when it looks generated: all digits, a UUID of any
 /// version, a ULID, or at least sixteen hexadecimal digits. Paths given by the
 /// user (`/users/{}/orders`) are tried first, for segments that look like words.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Vec<String>", into = "Vec<String>")]
 pub struct PathTemplates {
     own: Vec<Vec<String>>,
 }
@@ -111,6 +114,18 @@ impl PathTemplates {
             .map(|s| if looks_generated(s) { "{}" } else { s })
             .collect();
         Some(masked.join("/").into())
+    }
+}
+
+impl From<Vec<String>> for PathTemplates {
+    fn from(own: Vec<String>) -> Self {
+        PathTemplates::with(own)
+    }
+}
+
+impl From<PathTemplates> for Vec<String> {
+    fn from(templates: PathTemplates) -> Self {
+        templates.own().collect()
     }
 }
 

@@ -6,6 +6,9 @@
 //! of the scenario under a faultload, with its [`Trace`] and [`Verdict`]; a
 //! [`Certificate`] states what a whole search covered.
 //!
+//! All of it has one JSON form, versioned by [`FORMAT`]; an [`Event`] is what
+//! happened in a campaign, in the past tense.
+//!
 //! This crate is pure: no sockets, no clocks, no randomness. How a call gets
 //! its point is decided here ([`identity`]) and nowhere else, so the simulator
 //! and the proxies cannot disagree. Deciding what to try next is `search`'s
@@ -15,11 +18,13 @@ mod answers;
 mod armed;
 mod certificate;
 mod edge;
+mod event;
 mod execution;
 mod fault;
 mod finding;
 pub mod identity;
 mod interface;
+mod json;
 mod mode;
 mod observed;
 mod pattern;
@@ -31,13 +36,15 @@ mod trace;
 
 pub use answers::{AnswerMask, AnswerMasks};
 pub use armed::Armed;
-pub use certificate::{Audit, Certificate, Flag, FlagForm, Incomplete, Skips};
+pub use certificate::{Audit, Certificate, Flag, Incomplete, Skips};
 pub use edge::{Edge, Place};
+pub use event::{Began, Besides, Ended, Event, LeftBehind, Sink, Standing};
 pub use execution::{Execution, Verdict};
 pub use fault::{Conflict, Fault, Faultload, Target};
 pub use finding::{BugClass, Finding, Severity, Shown};
 pub use identity::{Arrival, Identifier, Identity};
 pub use interface::{Interface, PathTemplates, Protocol};
+pub use json::FORMAT;
 pub use mode::{GrpcCode, Mode, Outcome, Phase};
 pub use observed::{Detail, Link, Observed, Organic, not_exercised};
 pub use pattern::{Attempts, FramePattern, InterfacePattern, Pattern, Text};

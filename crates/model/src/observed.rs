@@ -7,10 +7,13 @@
 
 use std::time::Duration;
 
-use crate::{CallId, Execution, Fault, Faultload, PayloadHash, Trace};
+use serde::{Deserialize, Serialize};
+
+use crate::{CallId, Execution, Fault, Faultload, PayloadHash, Trace, json};
 
 /// How a callee failed on its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Organic {
     /// Nothing listens there.
     Refused,
@@ -27,9 +30,11 @@ pub enum Organic {
 }
 
 /// How the parent of a call was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Link {
     /// Our own stamp came back, or the call is an entry call.
+    #[default]
     Certain,
     /// By span ids: the tracing library said so.
     Spans,
@@ -43,46 +48,68 @@ pub enum Link {
 }
 
 /// What is known of a call beyond its [`crate::Call`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Detail {
     /// When it arrived, since the execution began.
+    #[serde(rename = "arrived_ns", with = "json::nanos")]
     pub arrived: Duration,
     /// When its answer was on its way back, or its caller gone.
+    #[serde(
+        default,
+        rename = "finished_ns",
+        skip_serializing_if = "Option::is_none",
+        with = "json::some_nanos"
+    )]
     pub finished: Option<Duration>,
     /// Whether, and how long after its arrival, the caller went away before
     /// the answer was complete. Where its status had come by then, the reply is
     /// that status; otherwise it is [`crate::Reply::TimedOut`].
+    #[serde(
+        default,
+        rename = "gave_up_ns",
+        skip_serializing_if = "Option::is_none",
+        with = "json::some_nanos"
+    )]
     pub gave_up: Option<Duration>,
     /// How the callee failed on its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub organic: Option<Organic>,
     /// Whether the fault that struck it took effect; `None` if none struck.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub landed: Option<bool>,
     /// Whether the body was longer than the limit, so that only its beginning
     /// tells it apart from others.
+    #[serde(default, skip_serializing_if = "json::is_default")]
     pub body_cut: bool,
     /// The hash of the idempotency key that it carries: attempts
     /// with the same one are one piece of work to the callee.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<PayloadHash>,
     /// How its parent was found.
+    #[serde(default, skip_serializing_if = "json::is_default")]
     pub link: Link,
 }
 
 /// One execution and all that was seen of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observed {
     /// What a search learns from.
     pub execution: Execution,
     /// More about each call, in the order of the trace; empty where nothing
     /// more is known, as in a simulation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<Detail>,
     /// Whether all calls had ended when the record was taken.
     pub quiet: bool,
     /// How long the scenario took.
+    #[serde(rename = "took_ns", with = "json::nanos")]
     pub took: Duration,
     /// What the scenario printed, if it prints and it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
     /// What services logged meanwhile, as text for a person, if it was kept.
     /// Apart from the scenario's own words: it may be about other executions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logged: Option<String>,
 }
 

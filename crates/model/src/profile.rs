@@ -4,14 +4,18 @@
 
 use std::time::Duration;
 
-use crate::Edge;
+use serde::{Deserialize, Serialize};
+
+use crate::{Edge, json};
 
 /// The shortest and the longest time seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
     /// The shortest.
+    #[serde(rename = "least_ns", with = "json::nanos")]
     pub least: Duration,
     /// The longest.
+    #[serde(rename = "most_ns", with = "json::nanos")]
     pub most: Duration,
 }
 
@@ -30,7 +34,7 @@ impl Span {
 }
 
 /// What an edge was seen to do about failures, over many executions.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EdgeProfile {
     /// Who calls whom for what.
     pub edge: Edge,
@@ -41,8 +45,10 @@ pub struct EdgeProfile {
     /// The most attempts at one call.
     pub attempts: usize,
     /// The pause between the end of an attempt and the next one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backoff: Option<Span>,
     /// After how long the caller gave up of its own accord.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Span>,
     /// How often another attempt succeeded after a failed one.
     pub recovered: usize,

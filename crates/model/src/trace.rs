@@ -3,6 +3,8 @@
 //! Owns the tree of calls, their order and overlap. What a trace says about
 //! the services' behaviour is for `search` to learn.
 
+mod form;
+
 use crate::{Edge, Fault, Faultload, GrpcCode, Mode, PayloadHash, Place, Point};
 
 /// What a caller saw of the answer to one call.

@@ -9,7 +9,6 @@ pub mod demo;
 mod facade;
 #[doc(hidden)]
 pub mod replays;
-mod subject;
 
 pub use facade::{
     Campaign, Error, Managed, Proxied, Report, Said, Step, Strategy, why_one_at_a_time,
@@ -20,5 +19,3 @@ pub use murphy_report as report;
 pub use murphy_search::{GRPC_MODES, HTTP_MODES, Reduction};
 pub use murphy_system::spec::Session;
 pub use replays::{ReplayError, Replayed, Word};
-#[doc(hidden)]
-pub use subject::Subject;

@@ -159,6 +159,7 @@ async fn campaign_after(
         references: 1,
         identity: IdentityChoice::Given(system.identity.clone()),
         oracles: murphy_oracle::Settings::default(),
+        heading: Default::default(),
     };
     let done = run(world, &settings, memory, kept, world.stopper.stopping());
     done.await.unwrap_or_else(|failed| panic!("{failed:?}"))

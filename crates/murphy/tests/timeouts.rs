@@ -63,7 +63,7 @@ async fn a_caller_that_leaves_before_its_callee_is_done_is_found() {
         "bookmarks * = 500",
     ];
     let (found, profile) = judged("bugs=on", &faults).await;
-    let oracles: Vec<&str> = found.iter().map(|f| f.oracle).collect();
+    let oracles: Vec<&str> = found.iter().map(|f| &*f.oracle).collect();
     assert_eq!(oracles, ["timeout-inversion"], "{found:#?}");
     let edge = found[0].edge.as_ref().unwrap().without_predecessors();
     let expected = format!("{GATEWAY} > user-profile GET /users/chris_rivers");

@@ -163,6 +163,7 @@ async fn campaign(seed: u64, options: Options, audit: Option<usize>) -> Outcome 
         references: 3,
         identity: IdentityChoice::Given(Identity::default()),
         oracles: murphy_oracle::Settings::default(),
+        heading: Default::default(),
     };
     let (memory, stopping) = (Memory::default(), Stopping::never());
     match run(&world, &settings, memory, &mut Nobody, stopping).await {

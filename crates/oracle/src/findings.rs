@@ -474,7 +474,7 @@ impl Shows<'_> {
             id: String::new(),
             severity: self.severity(),
             class: first.class,
-            oracle: self.key.oracle.name(),
+            oracle: self.key.oracle.name().into(),
             faultload: first.blamed.clone(),
             summary: self.key.summary.clone(),
             edge: first.edge.clone(),

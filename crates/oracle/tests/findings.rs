@@ -201,7 +201,7 @@ fn an_edge_is_one_bug_whatever_brings_it_out() {
     assert_eq!(texts(&found), [format!("{stock} = delay:2s (3)")]);
     let bug = &found[0];
     assert_eq!(
-        (bug.oracle, bug.class),
+        (&*bug.oracle, bug.class),
         ("timeout-inversion", BugClass::Timeout)
     );
     assert_eq!(bug.edge, Some(callee("cart")));

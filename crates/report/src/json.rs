@@ -6,11 +6,13 @@
 
 mod hardening;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use murphy_model::{
-    Audit, EdgeProfile, Faultload, Finding, Flag, FlagForm, Incomplete, Point, Span,
+    Audit, Besides, BugClass, EdgeProfile, Faultload, Finding, Flag, Incomplete, Place, Point,
+    Reply, Severity, Span,
 };
 use serde::Serialize;
 
@@ -49,22 +51,22 @@ struct SummaryObject<'s> {
     bound: Option<usize>,
     explored: usize,
     considered: usize,
-    pruned: &'s BTreeMap<&'static str, usize>,
-    skipped: BTreeMap<&'static str, String>,
+    pruned: &'s BTreeMap<Cow<'static, str>, usize>,
+    skipped: BTreeMap<&'s str, String>,
     not_exercised: usize,
     speculative: usize,
     failed_executions: usize,
     findings: Vec<FindingObject<'s>>,
-    profile: Vec<ProfileObject>,
+    profile: Vec<ProfileObject<'s>>,
     complete: bool,
     incomplete: Option<&'static str>,
     assumptions: &'s [String],
-    flags: Vec<FlagForm>,
-    audit: Option<AuditObject<'s>>,
-    minimal: Option<Vec<Vec<String>>>,
+    flags: &'s [Flag],
+    audit: Option<&'s Audit>,
+    minimal: Option<&'s [Faultload]>,
     masked: Vec<String>,
     solo: Option<&'s str>,
-    besides: BesidesObject,
+    besides: Besides,
     timing: TimingObject,
 }
 
@@ -72,12 +74,11 @@ impl<'s> SummaryObject<'s> {
     fn new(summary: &'s Summary) -> Self {
         let certificate = &summary.certificate;
         let skips = certificate.skips.as_ref();
-        let minimal = certificate.minimal.as_ref();
-        let text =
-            |(policy, count): (&&'static str, &num_bigint::BigUint)| (*policy, count.to_string());
+        let skipped = skips.into_iter().flat_map(|skips| &skips.by_policy);
+        let skipped = skipped.map(|(policy, count)| (&**policy, count.to_string()));
         SummaryObject {
             scenario: &summary.scenario,
-            strategy: summary.strategy,
+            strategy: &summary.strategy,
             modes: &summary.modes,
             seed: summary.seed,
             points: PointsObject {
@@ -90,7 +91,7 @@ impl<'s> SummaryObject<'s> {
             explored: certificate.explored,
             considered: certificate.considered,
             pruned: &certificate.pruned,
-            skipped: skips.map_or_else(BTreeMap::new, |s| s.by_policy.iter().map(text).collect()),
+            skipped: skipped.collect(),
             not_exercised: certificate.not_exercised,
             speculative: certificate.speculative,
             failed_executions: summary.failed_executions,
@@ -99,31 +100,19 @@ impl<'s> SummaryObject<'s> {
             complete: certificate.is_complete(),
             incomplete: certificate.incomplete.as_ref().map(Incomplete::name),
             assumptions: &certificate.assumptions,
-            flags: certificate.flags.iter().map(Flag::form).collect(),
-            audit: certificate.audit.as_ref().map(AuditObject::new),
-            minimal: minimal.map(|minimal| minimal.iter().map(fault_texts).collect()),
+            flags: &certificate.flags,
+            audit: certificate.audit.as_ref(),
+            minimal: certificate.minimal.as_deref(),
             masked: summary
                 .masked
                 .iter()
                 .map(|why| redact::owned(why))
                 .collect(),
             solo: summary.solo.as_deref(),
-            besides: BesidesObject {
-                references: summary.apart.references,
-                checks: summary.apart.checks,
-                repeated: summary.apart.repeated,
-            },
+            besides: summary.besides,
             timing: TimingObject::new(summary),
         }
     }
-}
-
-/// Runs that are not among those explored.
-#[derive(Serialize)]
-struct BesidesObject {
-    references: usize,
-    checks: usize,
-    repeated: usize,
 }
 
 #[derive(Serialize)]
@@ -135,15 +124,15 @@ struct PointsObject {
 #[derive(Serialize)]
 struct FindingObject<'s> {
     id: &'s str,
-    severity: &'static str,
-    class: &'static str,
-    oracle: &'static str,
-    faultload: Vec<String>,
+    severity: Severity,
+    class: BugClass,
+    oracle: &'s str,
+    faultload: &'s Faultload,
     summary: &'s str,
-    edge: Option<String>,
+    edge: Option<&'s Point>,
     execution: usize,
     seen: usize,
-    also: Vec<Vec<String>>,
+    also: &'s [Faultload],
     replay: Option<String>,
     known: Option<KnownObject<'s>>,
 }
@@ -174,31 +163,27 @@ impl<'s> FindingObject<'s> {
     fn new(finding: &'s Finding, summary: &'s Summary) -> Self {
         FindingObject {
             id: &finding.id,
-            severity: finding.severity.name(),
-            class: finding.class.name(),
-            oracle: finding.oracle,
-            faultload: fault_texts(&finding.faultload),
+            severity: finding.severity,
+            class: finding.class,
+            oracle: &finding.oracle,
+            faultload: &finding.faultload,
             summary: &finding.summary,
-            edge: finding.edge.as_ref().map(Point::to_string),
+            edge: finding.edge.as_ref(),
             execution: finding.execution,
             seen: finding.seen,
-            also: finding.also.iter().map(fault_texts).collect(),
+            also: &finding.also,
             replay: summary.replay(finding),
             known: KnownObject::of(&finding.id, summary),
         }
     }
 }
 
-fn fault_texts(faultload: &Faultload) -> Vec<String> {
-    faultload.faults().map(|fault| fault.to_string()).collect()
-}
-
 /// `caller` is null where the scenario itself calls; spans are null where
 /// nothing of the kind was seen.
 #[derive(Serialize)]
-struct ProfileObject {
-    caller: Option<String>,
-    callee: String,
+struct ProfileObject<'s> {
+    caller: Option<&'s Place>,
+    callee: &'s Place,
     calls: usize,
     failed: usize,
     attempts: usize,
@@ -210,11 +195,11 @@ struct ProfileObject {
     hedged: usize,
 }
 
-impl ProfileObject {
-    fn new(profile: &EdgeProfile) -> Self {
+impl<'s> ProfileObject<'s> {
+    fn new(profile: &'s EdgeProfile) -> Self {
         ProfileObject {
-            caller: profile.edge.caller.as_ref().map(ToString::to_string),
-            callee: profile.edge.callee.to_string(),
+            caller: profile.edge.caller.as_ref(),
+            callee: &profile.edge.callee,
             calls: profile.calls,
             failed: profile.failed,
             attempts: profile.attempts,
@@ -240,25 +225,6 @@ impl SpanObject {
         SpanObject {
             least: ms(span.least),
             most: ms(span.most),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct AuditObject<'s> {
-    sampled: usize,
-    agreed: usize,
-    unpredicted: usize,
-    disagreed: &'s [String],
-}
-
-impl<'s> AuditObject<'s> {
-    fn new(audit: &'s Audit) -> Self {
-        AuditObject {
-            sampled: audit.sampled,
-            agreed: audit.agreed,
-            unpredicted: audit.unpredicted,
-            disagreed: &audit.disagreed,
         }
     }
 }
@@ -290,7 +256,7 @@ fn three_decimals(number: f64) -> f64 {
 #[derive(Serialize)]
 struct ExplainedObject<'e> {
     scenario: &'e str,
-    faultload: Vec<String>,
+    faultload: &'e Faultload,
     meanings: Vec<MeaningObject<'e>>,
     impossible: usize,
     more: bool,
@@ -300,7 +266,7 @@ impl<'e> ExplainedObject<'e> {
     fn new(explained: &'e Explained) -> Self {
         ExplainedObject {
             scenario: &explained.scenario,
-            faultload: fault_texts(&explained.asked),
+            faultload: &explained.asked,
             meanings: explained.meanings.iter().map(MeaningObject::new).collect(),
             impossible: explained.impossible,
             more: explained.more,
@@ -311,20 +277,20 @@ impl<'e> ExplainedObject<'e> {
 /// Fields that do not apply to a fate are null, so that readers need no cases.
 #[derive(Serialize)]
 struct MeaningObject<'e> {
-    faultload: Vec<String>,
+    faultload: &'e Faultload,
     fate: &'static str,
     execution: Option<usize>,
     complaint: Option<&'e str>,
     policy: Option<&'static str>,
     reasons: &'e [String],
-    predicted: Option<String>,
+    predicted: Option<Reply>,
     possible: bool,
 }
 
 impl<'e> MeaningObject<'e> {
     fn new(meaning: &'e Meaning) -> Self {
         let mut object = MeaningObject {
-            faultload: fault_texts(&meaning.faultload),
+            faultload: &meaning.faultload,
             fate: "open",
             execution: None,
             complaint: None,
@@ -348,7 +314,7 @@ impl<'e> MeaningObject<'e> {
                 object.fate = "skipped";
                 object.policy = Some(policy);
                 object.reasons = reasons;
-                object.predicted = predicted.map(|reply| reply.to_string());
+                object.predicted = *predicted;
             }
             Fate::Open { reason } => object.reasons = std::slice::from_ref(reason),
         }

@@ -55,7 +55,7 @@ struct Campaign<'s> {
 fn properties(summary: &Summary) -> Vec<(&'static str, String)> {
     let claim = Claim::of(&summary.certificate);
     let mut properties = vec![
-        ("strategy", summary.strategy.to_owned()),
+        ("strategy", summary.strategy.clone()),
         ("modes", summary.modes.join(",")),
         ("seed", summary.seed.to_string()),
         ("explored", summary.certificate.explored.to_string()),
@@ -64,8 +64,8 @@ fn properties(summary: &Summary) -> Vec<(&'static str, String)> {
     if !summary.masked.is_empty() {
         properties.push(("masked", summary.masked.join("; ")));
     }
-    let apart = wording::apart(&summary.apart);
-    properties.extend(apart.map(|apart| ("besides", apart)));
+    let besides = wording::besides(&summary.besides);
+    properties.extend(besides.map(|besides| ("besides", besides)));
     let labels = Labels::new(&summary.points);
     let flags = summary.certificate.flags.iter();
     properties.extend(flags.map(|flag| ("doubt", wording::flag(flag, &labels))));

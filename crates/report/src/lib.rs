@@ -1,12 +1,14 @@
 //! What people and programs get to read of a campaign.
 //!
-//! One [`Summary`], one module per format: [`terminal`] for people, [`json`]
+//! One [`Summary`], made from the events of a campaign and nothing else
+//! ([`Collector`]), and one module per format: [`terminal`] for people, [`json`]
 //! for programs, [`junit`] and [`markdown`] for what shows the results of a
 //! build; an [`Explained`] faultload and a [`Hardening`] likewise. Everything
 //! is written to the writer that is given; what a system under test said goes
 //! through [`redact`] before. Styled text holds ANSI sequences; taking them out
 //! where they do not belong is the writer's job (`anstream`).
 
+mod collector;
 mod explained;
 pub mod hardening;
 pub mod json;
@@ -21,7 +23,8 @@ pub mod terminal;
 pub mod unseen;
 mod wording;
 
+pub use collector::Collector;
 pub use explained::{Explained, Fate, Meaning};
 pub use hardening::Hardening;
-pub use summary::{Apart, Case, Known, Summary, Timing};
+pub use summary::{Case, Known, Summary, Timing};
 pub use wording::doubt;

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-use murphy_model::{Certificate, EdgeProfile, Faultload, Finding, Point, Severity, Trace, Verdict};
+use murphy_model::{
+    Besides, Certificate, EdgeProfile, Faultload, Finding, Point, Severity, Trace, Verdict,
+};
 
 /// All that is reported of a campaign.
 #[derive(Clone, Debug)]
@@ -13,7 +15,7 @@ pub struct Summary {
     /// What it is about, in one line.
     pub about: String,
     /// The strategy's name.
-    pub strategy: &'static str,
+    pub strategy: String,
     /// How calls were made to fail, as it was asked for.
     pub modes: Vec<String>,
     /// The seed of everything random.
@@ -52,19 +54,11 @@ pub struct Summary {
     /// several can run and be told apart.
     pub solo: Option<String>,
     /// Runs that the search did not ask for.
-    pub apart: Apart,
-}
-
-/// Runs that are not counted among the executions, because the search did not
-/// ask for them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Apart {
-    /// Reference runs after the first.
-    pub references: usize,
-    /// Runs without faults to see whether the system is as it was at the start.
-    pub checks: usize,
-    /// Executions that were repeated.
-    pub repeated: usize,
+    pub besides: Besides,
+    /// Whether any fault was injected in any execution.
+    pub injected: bool,
+    /// Why executions could not be carried out any more, if that ended it.
+    pub broken: Option<String>,
 }
 
 impl Summary {
@@ -174,7 +168,7 @@ pub(crate) fn empty() -> Summary {
     Summary {
         scenario: String::new(),
         about: String::new(),
-        strategy: "tree",
+        strategy: "tree".to_owned(),
         modes: Vec::new(),
         seed: 0,
         certificate: Certificate {
@@ -211,6 +205,8 @@ pub(crate) fn empty() -> Summary {
         known: None,
         masked: Vec::new(),
         solo: None,
-        apart: Apart::default(),
+        besides: Besides::default(),
+        injected: false,
+        broken: None,
     }
 }

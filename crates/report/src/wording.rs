@@ -5,11 +5,13 @@
 
 use std::mem::{Discriminant, discriminant};
 
-use murphy_model::{Certificate, Faultload, Finding, Flag, Incomplete, Point, Reply, Severity};
+use murphy_model::{
+    Besides, Certificate, Faultload, Finding, Flag, Incomplete, Point, Reply, Severity,
+};
 
+use crate::Summary;
 use crate::label::Labels;
 use crate::number::{counted, grouped};
-use crate::{Apart, Summary};
 
 /// How many findings of one severity there are.
 pub(crate) struct Count {
@@ -233,13 +235,15 @@ impl<T, K: PartialEq> Told<T, K> {
 }
 
 /// The findings to be told; of warnings, the first of every oracle.
-pub(crate) fn findings(summary: &Summary) -> Told<&Finding, &'static str> {
-    let kind = |finding: &&Finding| (finding.severity == Severity::Warn).then_some(finding.oracle);
+pub(crate) fn findings(summary: &Summary) -> Told<&Finding, &str> {
+    fn kind<'f>(finding: &&'f Finding) -> Option<&'f str> {
+        (finding.severity == Severity::Warn).then_some(&*finding.oracle)
+    }
     Told::of(&summary.findings, kind)
 }
 
 /// What is said of warnings that are not told, one line for each oracle.
-pub(crate) fn more_warnings(told: &Told<&Finding, &'static str>) -> Vec<String> {
+pub(crate) fn more_warnings(told: &Told<&Finding, &str>) -> Vec<String> {
     let more = told.more.iter();
     more.map(|(oracle, count)| format!("… and {} of `{oracle}`", counted(count, "more warning")))
         .collect()
@@ -251,11 +255,11 @@ pub(crate) fn flags(certificate: &Certificate) -> Told<&Flag, Discriminant<Flag>
 }
 
 /// The runs that the search did not ask for, if there were any.
-pub(crate) fn apart(apart: &Apart) -> Option<String> {
+pub(crate) fn besides(besides: &Besides) -> Option<String> {
     let kinds = [
-        (apart.references, "more reference run"),
-        (apart.checks, "fault-free check"),
-        (apart.repeated, "repeated execution"),
+        (besides.references, "more reference run"),
+        (besides.checks, "fault-free check"),
+        (besides.repeated, "repeated execution"),
     ];
     let made = kinds.iter().filter(|(count, _)| *count > 0);
     let made: Vec<String> = made.map(|(count, what)| counted(*count, what)).collect();
@@ -264,15 +268,15 @@ pub(crate) fn apart(apart: &Apart) -> Option<String> {
 
 /// Rows of policy and number of faultloads, and whether they are of the whole
 /// space (or, where that is not known, of those looked at).
-pub(crate) fn skipped(certificate: &Certificate) -> (bool, Vec<(&'static str, String)>) {
+pub(crate) fn skipped(certificate: &Certificate) -> (bool, Vec<(&str, String)>) {
     let mut rows: Vec<(&str, String)> = match &certificate.skips {
         Some(skips) => {
             let rows = skips.by_policy.iter();
-            rows.map(|(policy, n)| (*policy, grouped(n))).collect()
+            rows.map(|(policy, n)| (&**policy, grouped(n))).collect()
         }
         None => {
             let rows = certificate.pruned.iter();
-            rows.map(|(policy, n)| (*policy, grouped(n))).collect()
+            rows.map(|(policy, n)| (&**policy, grouped(n))).collect()
         }
     };
     rows.retain(|(_, number)| number != "0");

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use murphy_model::{
-    Audit, BugClass, Certificate, Fault, Faultload, Finding, Flag, Incomplete, Point, Severity,
-    Skips, Trace, Verdict,
+    Audit, Besides, BugClass, Certificate, Fault, Faultload, Finding, Flag, Incomplete, Point,
+    Severity, Skips, Trace, Verdict,
 };
-use murphy_report::{Apart, Case, Known, Summary, Timing, json, junit, markdown, terminal};
+use murphy_report::{Case, Known, Summary, Timing, json, junit, markdown, terminal};
 use quick_junit::{Report, TestCaseStatus};
 
 const CART: &str = "shop POST /checkout > cart GET /cart|all";
@@ -38,7 +38,7 @@ fn finding(id: &str, summary: &str, faultload: Faultload) -> Finding {
         id: id.to_owned(),
         severity: Severity::Fail,
         class: BugClass::NoHandling,
-        oracle: "scenario",
+        oracle: "scenario".into(),
         faultload,
         summary: summary.to_owned(),
         edge: None,
@@ -76,7 +76,11 @@ fn certificate() -> Certificate {
         pruned: BTreeMap::new(),
         skips: Some(Skips {
             possible: 8_u32.into(),
-            by_policy: [("bound", 0_u32.into()), ("exclusion", 4_u32.into())].into(),
+            by_policy: [
+                ("bound".into(), 0_u32.into()),
+                ("exclusion".into(), 4_u32.into()),
+            ]
+            .into(),
         }),
         not_exercised: 1,
         speculative: 0,
@@ -110,7 +114,7 @@ fn summary() -> Summary {
     Summary {
         scenario: "check_out".to_owned(),
         about: "buys something".to_owned(),
-        strategy: "tree",
+        strategy: "tree".to_owned(),
         modes: vec!["503".to_owned(), "reset".to_owned()],
         seed: 7,
         certificate: certificate(),
@@ -151,7 +155,9 @@ fn summary() -> Summary {
         }),
         masked: vec!["`token=s3cr3t` in what is sent: differs".to_owned()],
         solo: Some("no trace context arrives with the calls to pay".to_owned()),
-        apart: Apart::default(),
+        besides: Besides::default(),
+        injected: true,
+        broken: None,
     }
 }
 
@@ -403,7 +409,7 @@ fn at_most_twenty_warnings_of_one_kind_are_printed() {
     summary.known = None;
     let warning = |oracle: &'static str, at: usize| Finding {
         severity: Severity::Warn,
-        oracle,
+        oracle: oracle.into(),
         ..finding(
             &format!("W-{oracle}-{at}"),
             "made again",

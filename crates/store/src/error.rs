@@ -31,6 +31,14 @@ pub enum StoreError {
         /// What is wrong with it.
         reason: String,
     },
+    /// An earlier version of Murphy wrote the file.
+    #[error("the store `{}` was written by an earlier version of Murphy (format {found})", path.display())]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// The file's version.
+        found: i64,
+    },
     /// A later version of Murphy wrote the file.
     #[error("the store `{}` is of version {found}, and this Murphy knows versions up to {known}", path.display())]
     Newer {
@@ -77,6 +85,14 @@ pub enum StoreError {
         /// The campaign.
         campaign: CampaignId,
     },
+    /// Several campaigns begin so.
+    #[error("several campaigns begin with `{prefix}`: {}", names.join(", "))]
+    AmbiguousCampaign {
+        /// What was asked for.
+        prefix: String,
+        /// The campaigns.
+        names: Vec<String>,
+    },
 }
 
 impl StoreError {
@@ -94,6 +110,10 @@ impl StoreError {
                 "move it out of the way (`mv {0} {0}.broken`); a new one is made, only the history is lost",
                 path.display()
             ),
+            StoreError::Older { path, .. } => format!(
+                "delete it or move it away (`mv {0} {0}.old`); a new one is made, only the history is lost",
+                path.display()
+            ),
             StoreError::Newer { path, .. } => format!(
                 "use that version of Murphy, or move `{}` out of the way",
                 path.display()
@@ -106,13 +126,14 @@ impl StoreError {
                 path.parent().unwrap_or(path).display()
             ),
             StoreError::NoSuchCampaign { .. } => {
-                "names of campaigns look like `20261116-031502-a1b2`; leave it out for the latest"
+                "names of campaigns look like `20261116-031502-a1b2`; `murphy report --list` shows them"
                     .to_owned()
             }
             StoreError::UnderWay { pid, .. } => {
                 format!("wait until process {pid} is done, or end it")
             }
             StoreError::Ended { .. } => "run it again without resuming".to_owned(),
+            StoreError::AmbiguousCampaign { .. } => "write more of its digits".to_owned(),
         }
     }
 

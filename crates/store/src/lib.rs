@@ -1,14 +1,14 @@
 //! Where campaigns are kept: one SQLite file for all campaigns of a directory.
 //!
-//! Owns what survives a run. A [`Recorder`] writes the events of a campaign
-//! while it happens; afterwards, or after a crash, the [`Store`] tells what
-//! was seen, so that finished executions are not made again, findings can be
-//! replayed and the next campaign can be compared with the last. Deciding
+//! Owns what survives a run: the events of campaigns, and nothing else. A
+//! [`Recorder`] writes them while they happen; afterwards, or after a crash,
+//! everything that the [`Store`] tells is read from them, so that stored
+//! executions are reused, results are reported again and the next campaign can
+//! be compared with the last. Deciding
 //! what to do with that is the campaign's job. Several processes may use one
 //! file at once.
 
 pub mod baseline;
-pub mod codec;
 mod error;
 mod names;
 mod ndjson;
@@ -32,7 +32,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use owner::Owner;
-use writer::{Inbox, Key, Message, Trouble};
+use writer::{Inbox, Key, Trouble};
 
 /// The file's name within the state directory.
 pub const FILE: &str = "store.db";
@@ -42,8 +42,8 @@ pub const KEPT: usize = 20;
 
 /// What is true of a campaign that came to nothing, such as one whose services
 /// did not start: nothing was learnt that a later run could take over.
-const EMPTY: &str = "certificate IS NULL AND NOT EXISTS
-    (SELECT 1 FROM execution WHERE execution.campaign = campaign.id AND kind = 'faults')";
+const EMPTY: &str = "NOT EXISTS (SELECT 1 FROM event WHERE event.campaign = campaign.id
+    AND kind IN ('execution_ended', 'audited', 'ended'))";
 
 /// A store of campaigns.
 ///
@@ -63,17 +63,9 @@ pub struct Store {
 pub struct CampaignHead {
     /// The scenario's name.
     pub scenario: String,
-    /// The strategy's name.
-    pub strategy: String,
-    /// How calls may fail, as it was asked for.
-    pub modes: Vec<String>,
-    /// The seed of everything random.
-    pub seed: u64,
-    /// Executions under way at once.
-    pub jobs: u32,
     /// Tells whether a later run may go on where this one stops.
     pub fingerprint: Fingerprint,
-    /// All that a replay of one of its findings needs, as JSON.
+    /// What a later run must know of this one, as JSON.
     pub settings: String,
     /// When it began.
     pub begun: SystemTime,
@@ -126,18 +118,17 @@ impl Store {
     /// Begins to record a campaign; old ones of the same scenario are let go,
     /// and those that came to nothing.
     pub fn begin(&self, head: &CampaignHead) -> Result<Recorder, StoreError> {
-        let modes = serde_json::to_string(&head.modes).expect("a list of texts");
         let (name, key) = self.change(|change| {
             loop {
                 let name = CampaignId::fresh(head.begun);
                 if find(change, &name)?.is_none() {
-                    insert(change, &name, head, &modes)?;
+                    insert(change, &name, head)?;
                     return Ok((name, change.last_insert_rowid()));
                 }
             }
         })?;
         self.prune_scenario(&head.scenario, self.kept)?;
-        Ok(self.recorder(name, key, Vec::new()))
+        Ok(Recorder::new(name, key, self.writer.clone()))
     }
 
     /// Takes note that everything that came of these campaigns was reported:
@@ -173,18 +164,7 @@ impl Store {
             let pid = owner.pid;
             return Err(StoreError::UnderWay { campaign, pid });
         }
-        let points = self.points(key)?;
-        Ok(self.recorder(campaign.clone(), key, points))
-    }
-
-    fn recorder(
-        &self,
-        campaign: CampaignId,
-        key: Key,
-        points: Vec<murphy_model::Point>,
-    ) -> Recorder {
-        self.writer.send(Message::Open(key, points));
-        Recorder::new(campaign, key, self.writer.clone())
+        Ok(Recorder::new(campaign.clone(), key, self.writer.clone()))
     }
 
     /// The connection, with everything told before in the file.
@@ -233,9 +213,9 @@ impl Drop for Store {
 }
 
 fn take_back_result(connection: &Connection, key: Key) -> rusqlite::Result<()> {
-    let sql = "UPDATE campaign SET certificate = NULL, took_ns = NULL, told = 0 WHERE id = ?";
+    connection.execute("UPDATE campaign SET told = 0 WHERE id = ?", [key])?;
+    let sql = "DELETE FROM event WHERE campaign = ? AND kind = 'ended'";
     connection.execute(sql, [key])?;
-    connection.execute("DELETE FROM finding WHERE campaign = ?", [key])?;
     Ok(())
 }
 
@@ -245,25 +225,15 @@ fn find(connection: &Connection, campaign: &CampaignId) -> rusqlite::Result<Opti
     row.optional()
 }
 
-fn insert(
-    connection: &Connection,
-    name: &CampaignId,
-    head: &CampaignHead,
-    modes: &str,
-) -> rusqlite::Result<()> {
+fn insert(connection: &Connection, name: &CampaignId, head: &CampaignHead) -> rusqlite::Result<()> {
     let since = head.begun.duration_since(UNIX_EPOCH).unwrap_or_default();
     connection.execute(
-        "INSERT INTO campaign
-             (name, fingerprint, scenario, strategy, modes, seed, jobs, settings, begun_ms)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO campaign (name, fingerprint, scenario, settings, begun_ms)
+         VALUES (?, ?, ?, ?, ?)",
         params![
             name.as_str(),
             head.fingerprint.as_str(),
             head.scenario,
-            head.strategy,
-            modes,
-            head.seed.to_string(),
-            head.jobs,
             head.settings,
             since.as_millis() as i64,
         ],

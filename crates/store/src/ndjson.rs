@@ -1,17 +1,14 @@
 //! A campaign as lines of JSON, one event each, while it happens.
 //!
 //! Owns when lines are written out: each one at once, so that whoever reads a
-//! pipe is never behind. What a line looks like is [`crate::codec`]'s
-//! business. A reader that goes away is no reason to stop a campaign: the
+//! pipe is never behind. What a line looks like is decided with the [`Event`]s.
+//! A reader that goes away is no reason to stop a campaign: the
 //! first error is kept and nothing more is written.
 
 use std::io::{self, Write};
 
+use murphy_model::{Event, Sink};
 use murphy_report::unseen;
-
-use murphy_campaign::{Event, Sink};
-
-use crate::codec;
 
 /// Writes every event as one line of JSON.
 #[derive(Debug)]
@@ -32,7 +29,7 @@ impl<W: Write> Ndjson<W> {
     }
 
     fn write(&mut self, event: &Event) -> io::Result<()> {
-        let mut line = unseen::escaped(&codec::event(event)).into_owned();
+        let mut line = unseen::escaped(&serde_json::to_string(event)?).into_owned();
         line.push('\n');
         self.out.write_all(line.as_bytes())?;
         self.out.flush()
@@ -50,7 +47,7 @@ impl<W: Write + Send> Sink for Ndjson<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use murphy_campaign::Standing;
+    use murphy_model::Standing;
 
     struct Broken(usize);
 

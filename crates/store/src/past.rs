@@ -1,15 +1,17 @@
-//! What a store tells of campaigns that were recorded.
+//! What a store tells of campaigns that were recorded, all of it read from
+//! their events.
 
 use std::collections::HashMap;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use murphy_model::{Faultload, Identity, Observed, Point};
+use murphy_model::{Ended, Event, Faultload, Identity, LeftBehind, Observed};
 use rusqlite::{Connection, OptionalExtension, Row};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use super::owner::Owner;
 use super::writer::Key;
 use super::{CampaignId, EMPTY, Fingerprint, Store, StoreError};
-use crate::codec::{self, CodecError, KeptFinding};
-use murphy_campaign::LeftBehind;
 
 /// A campaign in the list of all.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,16 +20,27 @@ pub struct CampaignEntry {
     pub campaign: CampaignId,
     /// The scenario's name.
     pub scenario: String,
-    /// The strategy's name.
-    pub strategy: String,
-    /// How calls may fail, as it was asked for.
-    pub modes: Vec<String>,
-    /// The seed of everything random.
-    pub seed: u64,
-    /// All that a replay needs, as it was given.
+    /// What a later run must know of it, as it was given.
     pub settings: String,
+    /// When it began.
+    pub begun: SystemTime,
     /// Whether it goes on.
     pub state: CampaignState,
+    /// How many bugs it found; known when it ended.
+    pub findings: usize,
+    /// How many executions counted; until it ended, how many were made.
+    pub executions: usize,
+    /// Why it is not complete, by the name of the reason; known when it ended.
+    pub incomplete: Option<String>,
+}
+
+impl CampaignEntry {
+    /// Whether it ended and may have been stopped while there was more to try.
+    /// A sample does not say whether it was.
+    pub fn is_short(&self) -> bool {
+        let why = self.incomplete.as_deref();
+        why.is_some_and(|why| [STOPPED, SAMPLING].contains(&why))
+    }
 }
 
 /// Whether a campaign goes on.
@@ -96,94 +109,80 @@ impl Store {
         }
     }
 
+    /// The campaign whose name begins so; the newest with a result if nothing
+    /// is said. `None` if there is no such campaign.
+    pub fn named(&self, prefix: Option<&str>) -> Result<Option<CampaignEntry>, StoreError> {
+        let mut all = self.campaigns()?;
+        let Some(prefix) = prefix else {
+            return Ok(all.into_iter().find(|entry| entry.state.has_result()));
+        };
+        all.retain(|entry| entry.campaign.as_str().starts_with(prefix));
+        if all.len() > 1 {
+            let names = all.iter().map(|entry| entry.campaign.to_string());
+            return Err(StoreError::AmbiguousCampaign {
+                prefix: prefix.to_owned(),
+                names: names.collect(),
+            });
+        }
+        Ok(all.pop())
+    }
+
+    /// Everything that happened in a campaign, in order.
+    pub fn events(&self, campaign: &CampaignId) -> Result<Vec<Event>, StoreError> {
+        self.read(campaign, "1")
+    }
+
     /// The executions that are in the file, by what was to fail; of several
     /// under one faultload the first. Without faults there is the reference as
-    /// the search learnt it, its calls named as it was settled.
+    /// the search learnt it, its calls named as it was settled. What was run
+    /// before the search started over is none of them.
     pub fn executions(
         &self,
         campaign: &CampaignId,
     ) -> Result<HashMap<Faultload, Observed>, StoreError> {
-        let key = self.key(campaign)?;
-        let sql =
-            "SELECT observed FROM execution WHERE campaign = ? AND kind = 'faults' ORDER BY id";
-        let texts = self.texts(sql, key)?;
-        // Last: another process may be writing, an execution together with the
-        // points that are new in it.
-        let points = self.points(key)?;
-        let mut by_faultload = HashMap::with_capacity(texts.len());
-        for text in texts {
-            let observed = self.readable(codec::read_observed(&text, &points))?;
+        let all: Vec<Seen> = self.read(
+            campaign,
+            "kind IN ('execution_ended', 'audited') AND number > coalesce(
+                 (SELECT max(number) FROM event AS other
+                  WHERE other.campaign = event.campaign AND other.kind = 'restarted'), 0)",
+        )?;
+        let mut by_faultload = HashMap::with_capacity(all.len());
+        for Seen { observed } in all {
             let faultload = observed.execution.faultload.clone();
             by_faultload.entry(faultload).or_insert(observed);
         }
         Ok(by_faultload)
     }
 
-    /// How calls are told apart and what was left out and why, if it has been
+    /// How calls are identified and what is ignored and why, if it has been
     /// decided.
     pub fn identity(
         &self,
         campaign: &CampaignId,
     ) -> Result<Option<(Identity, Vec<String>)>, StoreError> {
-        let key = self.key(campaign)?;
-        let sql = "SELECT identity, masked FROM campaign WHERE id = ?";
-        let (identity, masked): (Option<String>, Option<String>) = self.ask(|connection| {
-            connection.query_row(sql, [key], |row| Ok((row.get(0)?, row.get(1)?)))
-        })?;
-        let Some(identity) = identity else {
-            return Ok(None);
-        };
-        let identity = self.readable(codec::read_identity(&identity))?;
-        let masked = serde_json::from_str(masked.as_deref().unwrap_or("[]"));
-        Ok(Some((
-            identity,
-            self.readable(masked.map_err(CodecError::from))?,
-        )))
+        #[derive(Deserialize)]
+        struct Chosen {
+            identity: Identity,
+            masked: Vec<String>,
+        }
+        let mut all: Vec<Chosen> = self.read(campaign, "kind = 'identity_chosen'")?;
+        Ok(all.pop().map(|it| (it.identity, it.masked)))
     }
 
     /// State that executions were seen to leave behind.
     pub fn left_behind(&self, campaign: &CampaignId) -> Result<Vec<LeftBehind>, StoreError> {
-        let key = self.key(campaign)?;
-        let sql = "SELECT record FROM left_behind WHERE campaign = ? ORDER BY id";
-        let texts = self.texts(sql, key)?;
-        let read = |text: &String| self.readable(codec::read_left_behind(text));
-        texts.iter().map(read).collect()
+        self.read(campaign, "kind = 'state_left'")
     }
 
-    /// The bugs that a campaign found, in its order; none before it ended.
-    pub fn findings(&self, campaign: &CampaignId) -> Result<Vec<KeptFinding>, StoreError> {
-        let key = self.key(campaign)?;
-        let sql = "SELECT finding FROM finding WHERE campaign = ? ORDER BY place";
-        let texts = self.texts(sql, key)?;
-        let read = |text: &String| self.readable(codec::read_finding(text));
-        texts.iter().map(read).collect()
-    }
-
-    /// The minimal failing combinations of which a campaign's certificate tells;
-    /// none where its strategy does not, or before it ended.
-    pub fn minimal(&self, campaign: &CampaignId) -> Result<Vec<Faultload>, StoreError> {
-        let key = self.key(campaign)?;
-        let sql = "SELECT certificate FROM campaign WHERE id = ? AND certificate IS NOT NULL";
-        let texts = self.texts(sql, key)?;
-        let read = |text: &String| self.readable(codec::read_minimal(text));
-        let all: Result<Vec<_>, _> = texts.iter().map(read).collect();
-        Ok(all?.into_iter().flatten().collect())
-    }
-
-    /// Whether a campaign that ended may have been stopped while there was
-    /// more to try.
-    pub fn is_short(&self, campaign: &CampaignId) -> Result<bool, StoreError> {
-        let key = self.key(campaign)?;
-        let sql = "SELECT certificate FROM campaign WHERE id = ? AND certificate IS NOT NULL";
-        let texts = self.texts(sql, key)?;
-        let read = |text: &String| self.readable(codec::read_is_short(text));
-        texts.first().map_or(Ok(false), read)
+    /// What came of a campaign; nothing before it ended.
+    pub fn ended(&self, campaign: &CampaignId) -> Result<Option<Ended>, StoreError> {
+        Ok(self.read(campaign, "kind = 'ended'")?.pop())
     }
 
     /// The latest campaign of this scenario that came to its end.
     pub fn last_ended(&self, scenario: &str) -> Result<Option<PastCampaign>, StoreError> {
         let sql = format!(
-            "{ENTRY} WHERE scenario = ? AND certificate IS NOT NULL
+            "{ENTRY} WHERE scenario = ? AND ended.json IS NOT NULL
              ORDER BY campaign.id DESC LIMIT 1"
         );
         let last = self.ask(|connection| {
@@ -207,43 +206,49 @@ impl Store {
         self.ask(|connection| connection.query_row(&sql, [key], candidate))
     }
 
-    /// The points of a campaign, at their numbers.
-    pub(super) fn points(&self, key: Key) -> Result<Vec<Point>, StoreError> {
-        let texts = self.texts(
-            "SELECT text FROM point WHERE campaign = ? ORDER BY number",
-            key,
-        )?;
-        let read = |text: &String| {
-            let point = text.parse().map_err(|_| CodecError::Text {
-                what: "point",
-                text: text.clone(),
-            });
-            self.readable(point)
-        };
-        texts.iter().map(read).collect()
-    }
-
-    fn texts(&self, sql: &str, key: Key) -> Result<Vec<String>, StoreError> {
-        self.ask(|connection| {
-            let mut all = connection.prepare(sql)?;
+    /// What is read from the events of a campaign of which this is true, in
+    /// order.
+    fn read<T: DeserializeOwned>(
+        &self,
+        campaign: &CampaignId,
+        condition: &str,
+    ) -> Result<Vec<T>, StoreError> {
+        let key = self.key(campaign)?;
+        let sql =
+            format!("SELECT json FROM event WHERE campaign = ? AND {condition} ORDER BY number");
+        let lines: Vec<String> = self.ask(|connection| {
+            let mut all = connection.prepare(&sql)?;
             all.query_map([key], |row| row.get(0))?.collect()
-        })
+        })?;
+        lines.iter().map(|line| self.readable(line)).collect()
     }
 
     /// What is in our file and cannot be read was damaged.
-    fn readable<T>(&self, read: Result<T, CodecError>) -> Result<T, StoreError> {
-        read.map_err(|error| StoreError::Corrupt {
+    fn readable<T: DeserializeOwned>(&self, json: &str) -> Result<T, StoreError> {
+        serde_json::from_str(json).map_err(|error| StoreError::Corrupt {
             path: self.file.clone(),
             reason: error.to_string(),
         })
     }
 }
 
+/// An event with an execution in it.
+#[derive(Deserialize)]
+struct Seen {
+    observed: Observed,
+}
+
 const ENTRY: &str = "
-SELECT name, scenario, strategy, modes, seed, settings, certificate IS NOT NULL,
-       coalesce(json_extract(certificate, '$.incomplete.why') = 'stopped', 0),
-       owner_pid, owner_started, owner_boot, told
-FROM campaign";
+SELECT name, scenario, settings, begun_ms, told,
+       owner_pid, owner_started, owner_boot,
+       ended.json IS NOT NULL,
+       ended.json ->> '$.certificate.incomplete.why',
+       json_array_length(ended.json, '$.findings'),
+       coalesce(ended.json ->> '$.certificate.explored',
+           (SELECT count(*) FROM event
+            WHERE event.campaign = campaign.id AND kind = 'execution_ended'))
+FROM campaign
+LEFT JOIN event AS ended ON ended.campaign = campaign.id AND ended.kind = 'ended'";
 
 /// A campaign that may be gone on with.
 pub(super) struct Candidate {
@@ -264,30 +269,36 @@ impl Candidate {
 fn candidate(row: &Row<'_>) -> rusqlite::Result<Candidate> {
     Ok(Candidate {
         entry: entry(row)?,
-        is_owned: owner_at(row, 8)?.is_some_and(|owner| owner.lives()),
-        is_told: row.get(11)?,
+        is_owned: owner_at(row, 5)?.is_some_and(|owner| owner.lives()),
+        is_told: row.get(4)?,
     })
 }
 
 fn entry(row: &Row<'_>) -> rusqlite::Result<CampaignEntry> {
-    let modes: String = row.get(3)?;
-    let seed: String = row.get(4)?;
-    let state = match (row.get(6)?, owner_at(row, 8)?) {
-        (true, _) if row.get(7)? => CampaignState::Stopped,
+    let begun = Duration::from_millis(row.get::<_, i64>(3)? as u64);
+    let incomplete: Option<String> = row.get(9)?;
+    let state = match (row.get(8)?, owner_at(row, 5)?) {
+        (true, _) if incomplete.as_deref() == Some(STOPPED) => CampaignState::Stopped,
         (true, _) => CampaignState::Ended,
         (false, Some(owner)) if owner.lives() => CampaignState::UnderWay,
         (false, _) => CampaignState::Interrupted,
     };
+    let count = |at| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(at)?.unwrap_or(0) as usize);
     Ok(CampaignEntry {
         campaign: CampaignId::new(row.get::<_, String>(0)?),
         scenario: row.get(1)?,
-        strategy: row.get(2)?,
-        modes: serde_json::from_str(&modes).unwrap_or_default(),
-        seed: seed.parse().unwrap_or_default(),
-        settings: row.get(5)?,
+        settings: row.get(2)?,
+        begun: UNIX_EPOCH + begun,
         state,
+        findings: count(10)?,
+        executions: count(11)?,
+        incomplete,
     })
 }
+
+/// Names of [`murphy_model::Incomplete`].
+const STOPPED: &str = "stopped";
+const SAMPLING: &str = "sampling";
 
 fn owner_at(row: &Row<'_>, place: usize) -> rusqlite::Result<Option<Owner>> {
     let Some(pid) = row.get(place)? else {

@@ -4,7 +4,7 @@ use std::sync::mpsc::sync_channel;
 
 use super::CampaignId;
 use super::writer::{Inbox, Key, Message};
-use murphy_campaign::{Event, Sink};
+use murphy_model::{Event, Sink};
 
 /// Keeps every event of one campaign.
 ///
@@ -42,8 +42,14 @@ impl Recorder {
 /// unless it panicked; a campaign is not to go down with it.
 impl Sink for Recorder {
     fn note(&mut self, event: &Event) {
-        // What was learned is told by what happened.
-        if !matches!(event, Event::Learned(_)) {
+        let is_news = match event {
+            // What was learned is told by what happened.
+            Event::Learned(_) => false,
+            // It came out of this very store.
+            Event::ExecutionEnded { stored, .. } | Event::Audited { stored, .. } => !stored,
+            _ => true,
+        };
+        if is_news {
             self.writer.send(Message::Note(self.key, event.clone()));
         }
     }

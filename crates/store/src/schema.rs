@@ -1,7 +1,8 @@
 //! The tables of a store, and how a file gets them.
 //!
-//! Owns opening: every connection is set up alike, and a file of an earlier
-//! version is brought up to date. Meant to be looked into with `sqlite3`.
+//! Owns opening: every connection is set up alike, a new file gets its tables,
+//! and one of another version is refused. Meant to be looked into with
+//! `sqlite3`.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,79 +16,36 @@ use murphy_campaign::directory;
 /// process waits in vain.
 const BUSY: Duration = Duration::from_secs(10);
 
-/// Each brings a file from the version of its place to the next; never changed
-/// once released.
-const MIGRATIONS: [&str; 3] = [
-    "
+/// Of a campaign only its events are kept, and what is needed to find it.
+const TABLES: &str = "
 CREATE TABLE campaign (
     id            INTEGER PRIMARY KEY AUTOINCREMENT,
     name          TEXT NOT NULL UNIQUE,
     fingerprint   TEXT NOT NULL,
     scenario      TEXT NOT NULL,
-    strategy      TEXT NOT NULL,
-    modes         TEXT NOT NULL,              -- a JSON list
-    seed          TEXT NOT NULL,              -- 64 bits, unsigned
-    jobs          INTEGER NOT NULL,
-    settings      TEXT NOT NULL,              -- what a replay needs, JSON
+    settings      TEXT NOT NULL,              -- what a later run must know, JSON
     begun_ms      INTEGER NOT NULL,           -- since 1970
-    owner_pid     INTEGER,                    -- who is at it; NULL if no one
+    owner_pid     INTEGER,                    -- who runs it; NULL if no one
     owner_started TEXT,
     owner_boot    TEXT,
-    identity      TEXT,                       -- JSON; NULL until chosen
-    masked        TEXT,                       -- a JSON list of sentences
-    took_ns       INTEGER,
-    certificate   TEXT                        -- JSON; NULL until it ended
+    told          INTEGER NOT NULL DEFAULT 0  -- whether all of it was reported
 ) STRICT;
 CREATE INDEX campaign_by_fingerprint ON campaign (fingerprint);
 CREATE INDEX campaign_by_scenario ON campaign (scenario);
 
--- The points of a campaign; executions refer to them by number.
-CREATE TABLE point (
+-- The lines that `--report events=PATH` writes, in their order.
+CREATE TABLE event (
+    number   INTEGER PRIMARY KEY,
     campaign INTEGER NOT NULL REFERENCES campaign ON DELETE CASCADE,
-    number   INTEGER NOT NULL,
-    text     TEXT NOT NULL,
-    PRIMARY KEY (campaign, number)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE execution (
-    id       INTEGER PRIMARY KEY,
-    campaign INTEGER NOT NULL REFERENCES campaign ON DELETE CASCADE,
-    kind     TEXT NOT NULL CHECK (kind IN ('reference', 'faults')),
-    number   INTEGER NOT NULL,                -- of the reference, or the ticket
-    verdict  TEXT NOT NULL CHECK (verdict IN ('passed', 'failed', 'not exercised')),
-    observed TEXT NOT NULL                    -- JSON
+    kind     TEXT NOT NULL,                   -- the `event` of the line
+    json     TEXT NOT NULL
 ) STRICT;
-CREATE INDEX execution_by_campaign ON execution (campaign);
+CREATE INDEX event_by_campaign ON event (campaign, kind);
+";
 
-CREATE TABLE finding (
-    campaign INTEGER NOT NULL REFERENCES campaign ON DELETE CASCADE,
-    place    INTEGER NOT NULL,                -- in the campaign's list
-    id       TEXT NOT NULL,
-    finding  TEXT NOT NULL,                   -- JSON
-    PRIMARY KEY (campaign, place)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX finding_by_id ON finding (id);
-",
-    "
--- Whether everything that came of the run it belongs to was reported. Of what
--- ended before this was kept, it is taken to be so.
-ALTER TABLE campaign ADD COLUMN told INTEGER NOT NULL DEFAULT 0;
-UPDATE campaign SET told = 1 WHERE certificate IS NOT NULL;
-",
-    "
--- State that executions were seen to leave behind, so that a resumed campaign
--- knows of it.
-CREATE TABLE left_behind (
-    id       INTEGER PRIMARY KEY,
-    campaign INTEGER NOT NULL REFERENCES campaign ON DELETE CASCADE,
-    record   TEXT NOT NULL                    -- JSON
-) STRICT;
-CREATE INDEX left_behind_by_campaign ON left_behind (campaign);
-",
-];
-
-/// The version of files written here.
-const VERSION: i64 = MIGRATIONS.len() as i64;
+/// The version of files written here. Those before 4 had a table for each kind
+/// of thing; nobody but their authors used them, so they are not converted.
+const VERSION: i64 = 4;
 
 /// Makes the directory of a store.
 pub(super) fn make_directory(directory: &Path, file: &Path) -> Result<(), StoreError> {
@@ -99,8 +57,7 @@ pub(super) fn make_directory(directory: &Path, file: &Path) -> Result<(), StoreE
     })
 }
 
-/// A connection to the store in this file, which is made or brought up to date
-/// where needed.
+/// A connection to the store in this file, which is made where there is none.
 pub(super) fn connect(file: &Path) -> Result<Connection, StoreError> {
     let connection = Connection::open(file).map_err(|error| StoreError::of(file, &error))?;
     connection
@@ -108,14 +65,16 @@ pub(super) fn connect(file: &Path) -> Result<Connection, StoreError> {
         .map_err(|error| StoreError::of(file, &error))?;
     let mut connection = prepared(connection).map_err(|error| StoreError::of(file, &error))?;
     let found = version(&connection).map_err(|error| StoreError::of(file, &error))?;
-    if found > VERSION {
-        return Err(StoreError::Newer {
-            path: file.to_owned(),
-            found,
-            known: VERSION,
-        });
+    let path = file.to_owned();
+    match found {
+        0 => create(&mut connection).map_err(|error| StoreError::of(file, &error))?,
+        VERSION => {}
+        1..VERSION => return Err(StoreError::Older { path, found }),
+        _ => {
+            let known = VERSION;
+            return Err(StoreError::Newer { path, found, known });
+        }
     }
-    migrate(&mut connection).map_err(|error| StoreError::of(file, &error))?;
     Ok(connection)
 }
 
@@ -149,16 +108,12 @@ fn version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
-    if version(connection)? == VERSION {
-        return Ok(());
-    }
+fn create(connection: &mut Connection) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another process may have been faster.
-    let done = usize::try_from(version(&transaction)?).unwrap_or_default();
-    for migration in MIGRATIONS.iter().skip(done) {
-        transaction.execute_batch(migration)?;
+    if version(&transaction)? == 0 {
+        transaction.execute_batch(TABLES)?;
+        transaction.pragma_update(None, "user_version", VERSION)?;
     }
-    transaction.pragma_update(None, "user_version", VERSION)?;
     transaction.commit()
 }

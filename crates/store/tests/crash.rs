@@ -7,8 +7,7 @@ use std::collections::HashMap;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use murphy_campaign::Sink;
-use murphy_model::{Faultload, Observed};
+use murphy_model::{Faultload, Observed, Sink};
 use murphy_store::{CampaignState, Fingerprint, Store};
 use support::{Directory, ended, execution, head};
 

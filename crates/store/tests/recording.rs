@@ -8,10 +8,9 @@ use std::time::{Duration, Instant};
 
 use std::sync::Arc;
 
-use murphy_campaign::{Event, Sink};
-use murphy_model::{Certificate, Faultload, Identity, Incomplete, PathTemplates};
-use murphy_store::{CampaignHead, CampaignState, Fingerprint, Store, StoreError};
-use support::{Directory, certificate, end, ended, execution, finding, head};
+use murphy_model::{Certificate, Event, Faultload, Identity, Incomplete, PathTemplates, Sink};
+use murphy_store::{CampaignHead, CampaignId, CampaignState, Fingerprint, Store, StoreError};
+use support::{Directory, certificate, end, ended, ended_with, execution, finding, head};
 
 fn identity() -> Identity {
     Identity {
@@ -27,6 +26,11 @@ fn chosen() -> Event {
         identity: identity(),
         masked: vec!["`time` differs between references".to_owned()],
     }
+}
+
+/// How many findings a campaign has.
+fn found(store: &Store, campaign: &CampaignId) -> usize {
+    store.ended(campaign).unwrap().unwrap().findings.len()
 }
 
 /// Reads through a second store, which shares nothing with the first but the
@@ -70,18 +74,18 @@ fn what_was_noted_is_read_back() {
         panic!("{campaigns:?}");
     };
     assert_eq!(entry.state, CampaignState::Ended);
-    assert_eq!((&entry.campaign, entry.seed), (&campaign, u64::MAX));
-    assert_eq!(entry.modes, ["503", "reset"]);
-    let kept = &reader.findings(&campaign).unwrap()[1];
-    let original = finding("M-aa0002");
     assert_eq!(
-        (&kept.id, &*kept.class, &*kept.oracle),
-        (&original.id, "no-handling", "scenario")
+        (&entry.campaign, entry.begun),
+        (&campaign, head("", "").begun)
     );
-    assert_eq!(
-        (&kept.faultload, &kept.also, kept.severity),
-        (&original.faultload, &original.also, original.severity)
-    );
+    assert_eq!((entry.findings, entry.executions), (2, 9));
+    let result = reader.ended(&campaign).unwrap().unwrap();
+    assert_eq!(result.findings[1], finding("M-aa0002"));
+    assert_eq!(result.certificate, certificate());
+    let events = reader.events(&campaign).unwrap();
+    assert_eq!(events.len(), 3 + 1 + 300 + 1);
+    assert_eq!(events[3], chosen());
+    assert_eq!(events[304], end(&["M-aa0001", "M-aa0002"]));
     assert_eq!(store.trouble(), None);
 }
 
@@ -102,19 +106,16 @@ fn the_minimal_combinations_of_a_certificate_are_read_back() {
             minimal,
             ..certificate()
         };
-        recorder.note(&Event::Ended {
-            certificate: Box::new(certificate),
-            findings: Vec::new(),
-            took: Duration::ZERO,
-        });
+        recorder.note(&ended_with(certificate, &[]));
         drop(recorder);
         campaign
     };
     let lineage = keep("checkout", Some(minimal.clone()));
     let tree = keep("browse", None);
     let reader = Store::open(&directory.state()).unwrap();
-    assert_eq!(reader.minimal(&lineage).unwrap(), minimal);
-    assert_eq!(reader.minimal(&tree).unwrap(), []);
+    let read = |campaign| reader.ended(campaign).unwrap().unwrap().certificate.minimal;
+    assert_eq!(read(&lineage), Some(minimal));
+    assert_eq!(read(&tree), None);
 }
 
 #[test]
@@ -134,11 +135,10 @@ fn an_interrupted_campaign_goes_on_where_it_stopped() {
     assert_eq!(store.unfinished(&same).unwrap().as_ref(), Some(&campaign));
     let mut second = store.resume(&campaign).unwrap();
     second.note(&Event::ExecutionEnded {
-        ticket: murphy_search::Ticket(1),
+        ticket: 1,
         observed: Arc::new(execution(1, 4)),
         stored: true,
     });
-    // New points besides old ones: their numbers must not clash.
     second.note(&ended(2, execution(2, 9)));
     second.note(&end(&[]));
     drop(second);
@@ -187,8 +187,8 @@ fn the_last_campaign_that_ended_is_told_with_all_it_saw() {
 fn old_campaigns_are_let_go_unless_someone_is_at_them() {
     let directory = Directory::new();
     let store = Store::open(&directory.state()).unwrap().keeping(3);
-    let numbered = |seed| CampaignHead {
-        seed,
+    let numbered = |number: u64| CampaignHead {
+        settings: number.to_string(),
         ..head("checkout", "f")
     };
     let at_it = store.begin(&numbered(0)).unwrap();
@@ -201,7 +201,9 @@ fn old_campaigns_are_let_go_unless_someone_is_at_them() {
     let numbers = |store: &Store| -> Vec<u64> {
         let checkout = store.campaigns().unwrap().into_iter();
         let checkout = checkout.filter(|entry| entry.scenario == "checkout");
-        checkout.map(|entry| entry.seed).collect()
+        checkout
+            .map(|entry| entry.settings.parse().unwrap())
+            .collect()
     };
     // Three, and the one that began last.
     assert_eq!(numbers(&store), [7, 6, 5, 4, 0]);
@@ -211,7 +213,9 @@ fn old_campaigns_are_let_go_unless_someone_is_at_them() {
     assert_eq!(numbers(&store), [7]);
     let left: i64 = rusqlite::Connection::open(directory.file())
         .unwrap()
-        .query_row("SELECT count(DISTINCT campaign) FROM (SELECT campaign FROM point UNION SELECT campaign FROM execution UNION SELECT campaign FROM finding)", [], |row| row.get(0))
+        .query_row("SELECT count(DISTINCT campaign) FROM event", [], |row| {
+            row.get(0)
+        })
         .unwrap();
     assert_eq!(left, 1, "what belonged to the others is gone too");
 }
@@ -239,19 +243,16 @@ fn a_campaign_that_was_stopped_has_a_result_and_can_go_on() {
     let mut recorder = store.begin(&head("checkout", "f")).unwrap();
     let campaign = recorder.campaign().clone();
     recorder.note(&ended(1, execution(1, 4)));
-    recorder.note(&Event::Ended {
-        certificate: Box::new(Certificate {
-            incomplete: Some(Incomplete::Stopped { waiting: 3 }),
-            ..certificate()
-        }),
-        findings: vec![finding("M-aa0001")],
-        took: Duration::from_millis(1500),
-    });
+    let stopped = Certificate {
+        incomplete: Some(Incomplete::Stopped { waiting: 3 }),
+        ..certificate()
+    };
+    recorder.note(&ended_with(stopped, &["M-aa0001"]));
     drop(recorder);
     let state = || store.campaigns().unwrap()[0].state;
     assert_eq!(state(), CampaignState::Stopped);
     assert!(state().has_result());
-    assert_eq!(store.findings(&campaign).unwrap().len(), 1);
+    assert_eq!(found(&store, &campaign), 1);
     assert_eq!(store.unfinished(&same).unwrap().as_ref(), Some(&campaign));
 
     let mut recorder = store.resume(&campaign).unwrap();
@@ -260,7 +261,7 @@ fn a_campaign_that_was_stopped_has_a_result_and_can_go_on() {
     recorder.note(&end(&["M-aa0001", "M-aa0002"]));
     drop(recorder);
     assert_eq!(state(), CampaignState::Ended);
-    assert_eq!(store.findings(&campaign).unwrap().len(), 2);
+    assert_eq!(found(&store, &campaign), 2);
     store.tell(&[campaign]).unwrap();
     assert_eq!(store.unfinished(&same).unwrap(), None);
 }
@@ -285,7 +286,7 @@ fn a_campaign_whose_end_was_never_told_can_go_on() {
     assert_eq!(store.executions(&campaign).unwrap().len(), 1);
     recorder.note(&end(&["M-aa0001"]));
     drop(recorder);
-    assert_eq!(store.findings(&campaign).unwrap().len(), 1, "not twice");
+    assert_eq!(found(&store, &campaign), 1, "not twice");
     store.tell(std::slice::from_ref(&campaign)).unwrap();
     assert_eq!(store.unfinished(&same).unwrap(), None);
 }
@@ -317,29 +318,53 @@ fn a_start_that_came_to_nothing_is_in_the_way_of_none() {
     assert_eq!(store.campaigns().unwrap().len(), 1);
 }
 
-/// A file as the first version of the store left it.
+/// A campaign is found by the beginning of its name, without one the newest
+/// with a result is meant.
 #[test]
-fn what_ended_before_that_was_kept_is_taken_to_be_told() {
+fn a_campaign_is_found_by_the_beginning_of_its_name() {
+    let directory = Directory::new();
+    let store = Store::open(&directory.state()).unwrap();
+    assert!(store.named(None).unwrap().is_none());
+    let record = |result: bool| {
+        let mut recorder = store.begin(&head("checkout", "f")).unwrap();
+        recorder.note(&ended(1, execution(1, 4)));
+        if result {
+            recorder.note(&end(&[]));
+        }
+        recorder.campaign().clone()
+    };
+    let (with_result, without) = (record(true), record(false));
+    let named = |prefix| store.named(prefix).unwrap().map(|entry| entry.campaign);
+    assert_eq!(named(None), Some(with_result.clone()));
+    assert_eq!(named(Some(without.as_str())).as_ref(), Some(&without));
+    assert_eq!(
+        named(Some(&with_result.as_str()[..19])).as_ref(),
+        Some(&with_result)
+    );
+    assert_eq!(named(Some("1999")), None);
+    let error = store.named(Some("2026")).unwrap_err();
+    assert!(
+        matches!(error, StoreError::AmbiguousCampaign { .. }),
+        "{error:?}"
+    );
+}
+
+/// What was run before the search started over is not reused.
+#[test]
+fn a_search_that_started_over_forgets_its_executions() {
     let directory = Directory::new();
     let store = Store::open(&directory.state()).unwrap();
     let mut recorder = store.begin(&head("checkout", "f")).unwrap();
     recorder.note(&ended(1, execution(1, 4)));
-    recorder.note(&end(&[]));
-    drop(recorder);
-    let mut recorder = store.begin(&head("checkout", "broken off")).unwrap();
-    recorder.note(&ended(1, execution(1, 4)));
-    let broken_off = recorder.campaign().clone();
-    drop(recorder);
-    drop(store);
-    let older =
-        "ALTER TABLE campaign DROP COLUMN told; DROP TABLE left_behind; PRAGMA user_version = 1";
-    let connection = rusqlite::Connection::open(directory.file()).unwrap();
-    connection.execute_batch(older).unwrap();
-
-    let store = Store::open(&directory.state()).unwrap();
-    let unfinished = |text| store.unfinished(&Fingerprint::of([text])).unwrap();
-    assert_eq!(unfinished("f"), None);
-    assert_eq!(unfinished("broken off"), Some(broken_off));
+    recorder.note(&Event::Restarted {
+        executions: 1,
+        masked: Vec::new(),
+    });
+    recorder.note(&ended(1, execution(2, 4)));
+    let executions = store.executions(recorder.campaign()).unwrap();
+    let expected = execution(2, 4);
+    assert_eq!(executions.len(), 1);
+    assert_eq!(executions[&expected.execution.faultload], expected);
 }
 
 /// No bound is asserted: what it takes depends on the machine. Shown with

@@ -7,7 +7,7 @@ use std::fs;
 use std::process::Command;
 use std::thread;
 
-use murphy_campaign::Sink;
+use murphy_model::Sink;
 use murphy_store::{CampaignId, Store, StoreError};
 use support::{Directory, end, ended, execution, head};
 
@@ -94,6 +94,26 @@ fn a_file_of_a_later_version_is_left_alone() {
 }
 
 #[test]
+fn a_file_of_an_earlier_version_is_refused_with_a_way_out() {
+    let directory = Directory::new();
+    drop(Store::open(&directory.state()).unwrap());
+    for version in 1..=3 {
+        let connection = rusqlite::Connection::open(directory.file()).unwrap();
+        connection
+            .pragma_update(None, "user_version", version)
+            .unwrap();
+        let error = Store::open(&directory.state()).unwrap_err();
+        assert!(
+            matches!(error, StoreError::Older { found, .. } if found == version),
+            "{error:?}"
+        );
+        assert!(error.hint().contains("delete it or move it away"));
+    }
+    fs::remove_file(directory.file()).unwrap();
+    assert!(Store::open(&directory.state()).is_ok(), "the way out works");
+}
+
+#[test]
 fn a_campaign_that_is_not_there_is_named() {
     let directory = Directory::new();
     assert!(Store::open_existing(&directory.state()).unwrap().is_none());
@@ -159,8 +179,8 @@ const EXECUTIONS: u64 = 3000;
 #[test]
 fn a_store_that_fails_on_the_way_lets_the_campaign_go_on() {
     let directory = Directory::new();
-    // 512 KiB; the signal that would end the process is ignored.
-    let limited = "trap '' XFSZ; ulimit -f 512; exec \"$0\" \"$@\"";
+    // 2 MiB; the signal that would end the process is ignored.
+    let limited = "trap '' XFSZ; ulimit -f 2048; exec \"$0\" \"$@\"";
     let child = Command::new("bash")
         .args(["-c", limited])
         .arg(std::env::current_exe().unwrap())

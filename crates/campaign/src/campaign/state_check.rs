@@ -12,14 +12,13 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
 
 use murphy_model::{
-    BugClass, Certificate, Faultload, Finding, Flag, Identity, Incomplete, Observed, Severity,
-    Shown, Target, Verdict,
+    Besides, BugClass, Certificate, Event, Faultload, Finding, Flag, Identity, Incomplete,
+    LeftBehind, Observed, Severity, Shown, Target, Verdict,
 };
 use murphy_oracle::Oracle;
 use murphy_search::Ticket;
 
 use super::{Run, Until};
-use crate::event::Event;
 use crate::judge::Symptom;
 use crate::redacted::redacted;
 use crate::searcher::Searcher;
@@ -39,31 +38,6 @@ const MOST_FAULTS: usize = 8;
 /// The name that stands in findings in place of an oracle's.
 pub const STATE_LEFT_BEHIND: &str = "state-left-behind";
 
-/// State that an execution left behind: without faults the scenario failed
-/// after it.
-#[derive(Clone, Debug)]
-pub struct LeftBehind {
-    /// The executions of which one left it, in order, with what was injected;
-    /// a single one where that is certain.
-    pub by: Vec<(Ticket, Faultload)>,
-    /// The executions that bring it about from a fresh start, in order; empty
-    /// where it cannot be replayed alone.
-    pub prefix: Vec<Faultload>,
-    /// The run without faults that failed.
-    pub observed: Observed,
-}
-
-/// Runs that the search did not ask for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Apart {
-    /// Reference runs after the first.
-    pub references: usize,
-    /// Runs without faults while the campaign ran.
-    pub checks: usize,
-    /// Executions that were repeated.
-    pub repeated: usize,
-}
-
 /// What is known of the system's state.
 #[derive(Default)]
 pub(super) struct StateChecks {
@@ -81,7 +55,7 @@ pub(super) struct StateChecks {
     is_dirty: bool,
     /// Whether executions run one at a time from now on.
     pub(super) is_alone: bool,
-    pub(super) apart: Apart,
+    pub(super) besides: Besides,
     /// How often state was found that had been left behind.
     found: usize,
     left: Vec<LeftBehind>,
@@ -277,7 +251,7 @@ impl StateChecks {
                 known.seen += 1;
                 continue;
             }
-            let finding = left.finding(scenario, (first, last), &mut ids);
+            let finding = finding(&left, scenario, (first, last), &mut ids);
             findings.push((finding, left.prefix));
         }
         findings
@@ -285,8 +259,9 @@ impl StateChecks {
 }
 
 /// The numbers of executions; of those that the search threw away none.
-fn numbers(by: &[(Ticket, Faultload)], searcher: &Searcher) -> Vec<usize> {
-    let number = |(ticket, faultload): &(Ticket, Faultload)| searcher.number(*ticket, faultload);
+fn numbers(by: &[(u64, Faultload)], searcher: &Searcher) -> Vec<usize> {
+    let number =
+        |(ticket, faultload): &(u64, Faultload)| searcher.number(Ticket(*ticket), faultload);
     let mut numbers: Vec<usize> = by.iter().filter_map(number).collect();
     numbers.sort_unstable();
     if numbers.is_empty() {
@@ -295,49 +270,40 @@ fn numbers(by: &[(Ticket, Faultload)], searcher: &Searcher) -> Vec<usize> {
     numbers
 }
 
-impl LeftBehind {
-    /// What was injected into the execution that left it; nothing where that
-    /// is not certain.
-    pub fn culprit(&self) -> Faultload {
-        match &self.by[..] {
-            [(_, faultload)] => faultload.clone(),
-            _ => Faultload::none(),
-        }
-    }
-
-    fn finding(
-        &self,
-        scenario: &str,
-        (first, last): (usize, usize),
-        taken: &mut BTreeSet<String>,
-    ) -> Finding {
-        let who = match first == last {
-            true => format!("execution {first}"),
-            false => format!("one of executions {first} to {last}"),
-        };
-        let why = match &self.observed.execution.verdict {
-            Verdict::Failed { why } => why.as_str(),
-            _ => "an oracle complained",
-        };
-        let faultload = self.culprit();
-        Finding {
-            id: id(scenario, &faultload, taken),
-            severity: Severity::Fail,
-            class: BugClass::StateDivergence,
-            oracle: STATE_LEFT_BEHIND,
-            summary: format!(
-                "state left behind by {who}: after it the scenario fails without any fault: {why}"
-            ),
-            faultload,
-            edge: None,
-            execution: first,
-            shown: Arc::new(Shown {
-                trace: self.observed.execution.trace.clone(),
-                details: self.observed.details.clone(),
-            }),
-            seen: 1,
-            also: Vec::new(),
-        }
+/// What is held against the execution that left state behind, or against one
+/// of those between the first and the last.
+fn finding(
+    left: &LeftBehind,
+    scenario: &str,
+    (first, last): (usize, usize),
+    taken: &mut BTreeSet<String>,
+) -> Finding {
+    let who = match first == last {
+        true => format!("execution {first}"),
+        false => format!("one of executions {first} to {last}"),
+    };
+    let why = match &left.observed.execution.verdict {
+        Verdict::Failed { why } => why.as_str(),
+        _ => "an oracle complained",
+    };
+    let faultload = left.culprit();
+    Finding {
+        id: id(scenario, &faultload, taken),
+        severity: Severity::Fail,
+        class: BugClass::StateDivergence,
+        oracle: STATE_LEFT_BEHIND.into(),
+        summary: format!(
+            "state left behind by {who}: after it the scenario fails without any fault: {why}"
+        ),
+        faultload,
+        edge: None,
+        execution: first,
+        shown: Arc::new(Shown {
+            trace: left.observed.execution.trace.clone(),
+            details: left.observed.details.clone(),
+        }),
+        seen: 1,
+        also: Vec::new(),
     }
 }
 
@@ -467,7 +433,7 @@ impl Run<'_> {
         identity: &Arc<Identity>,
     ) -> Result<Observed, BrokenWorld> {
         let faultload = &suspect.observed.execution.faultload;
-        self.checks.apart.repeated += 1;
+        self.checks.besides.repeated += 1;
         self.checks.began(suspect.ticket, faultload);
         self.alone(faultload, identity).await
     }
@@ -488,9 +454,9 @@ impl Run<'_> {
     ) -> Result<Option<Observed>, BrokenWorld> {
         let observed = self.alone(&Faultload::none(), identity).await?;
         let has_failed = !self.symptoms(&observed).is_empty();
-        self.checks.apart.checks += 1;
+        self.checks.besides.checks += 1;
         self.sink.note(&Event::Checked {
-            number: self.checks.apart.checks,
+            number: self.checks.besides.checks,
             observed: Arc::new(observed.clone()),
             passed: !has_failed,
         });
@@ -525,7 +491,7 @@ impl Run<'_> {
             return Ok(Cause::Flaky);
         }
         if !self.restored(identity).await? {
-            let left = LeftBehind::of(&suspects, Vec::new(), failed);
+            let left = left_behind(&suspects, Vec::new(), failed);
             self.note_left(left);
             return Ok(Cause::Stays);
         }
@@ -540,11 +506,11 @@ impl Run<'_> {
         }
         let found = self.first_to_leave(&suspects, identity, until).await?;
         let Some((at, prefix)) = found else {
-            let left = LeftBehind::of(&suspects, Vec::new(), failed);
+            let left = left_behind(&suspects, Vec::new(), failed);
             self.note_left(left);
             return self.cleaned(identity, Cause::Earlier).await;
         };
-        self.note_left(LeftBehind::of(&suspects[at..=at], prefix, failed));
+        self.note_left(left_behind(&suspects[at..=at], prefix, failed));
         self.cleaned(identity, by(suspects[at].0)).await
     }
 
@@ -596,7 +562,7 @@ impl Run<'_> {
         faultload: &Faultload,
         identity: &Arc<Identity>,
     ) -> Result<bool, BrokenWorld> {
-        self.checks.apart.repeated += 1;
+        self.checks.besides.repeated += 1;
         self.alone(faultload, identity).await?;
         Ok(self.failing_check(identity).await?.is_some())
     }
@@ -634,13 +600,18 @@ impl Run<'_> {
     }
 }
 
-impl LeftBehind {
-    fn of(by: &[(Ticket, Faultload)], prefix: Vec<Faultload>, observed: Observed) -> Self {
-        LeftBehind {
-            by: by.to_vec(),
-            prefix,
-            observed,
-        }
+fn left_behind(
+    by: &[(Ticket, Faultload)],
+    prefix: Vec<Faultload>,
+    observed: Observed,
+) -> LeftBehind {
+    let by = by
+        .iter()
+        .map(|(ticket, faultload)| (ticket.0, faultload.clone()));
+    LeftBehind {
+        by: by.collect(),
+        prefix,
+        observed,
     }
 }
 

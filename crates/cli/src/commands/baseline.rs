@@ -1,9 +1,8 @@
 //! `murphy baseline write`: take what the last campaigns found as known.
 
-use murphy_model::Faultload;
+use murphy_model::Finding;
 use murphy_store::Store;
 use murphy_store::baseline::{Date, ToKnow};
-use murphy_store::codec::KeptFinding;
 
 use crate::args::BaselineArgs;
 use crate::context::Context;
@@ -25,7 +24,8 @@ pub(crate) fn run(args: &BaselineArgs, context: &Context) -> Result<u8, Error> {
         let Some(last) = kept::last_result(&store, &project, scenario)? else {
             continue;
         };
-        let findings = store.findings(&last.campaign)?;
+        let result = store.ended(&last.campaign)?;
+        let findings = result.map(|it| it.findings).unwrap_or_default();
         ended += 1;
         seen += findings.len();
         added += baseline.add(
@@ -52,12 +52,11 @@ pub(crate) fn run(args: &BaselineArgs, context: &Context) -> Result<u8, Error> {
     Ok(exit::OK)
 }
 
-fn to_know(finding: &KeptFinding) -> ToKnow<'_> {
-    let faultloads = finding.also.iter().chain([&finding.faultload]);
+fn to_know(finding: &Finding) -> ToKnow<'_> {
     ToKnow {
         id: &finding.id,
         summary: &finding.summary,
-        modes: faultloads.flat_map(Faultload::modes).collect(),
+        modes: finding.modes(),
     }
 }
 

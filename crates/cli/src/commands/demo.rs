@@ -10,8 +10,8 @@ use crate::args::DemoArgs;
 use crate::context::Context;
 use crate::error::Error;
 use crate::progress::Progress;
-use crate::reporting::{self, Reports, Subject};
-use crate::runtime;
+use crate::reporting::{self, Replays, Reports};
+use crate::runtime::{self, Finished};
 use crate::settings::Settings;
 use crate::worlds;
 use murphy_config as config;
@@ -22,7 +22,11 @@ pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<u8, Error> {
     reports.check()?;
     let hint = settings.reference_hint;
     let campaign = settings.campaign;
-    let (outcome, interrupted) = runtime::block_on_all(async {
+    let Finished {
+        outcome,
+        mut summary,
+        interrupted,
+    } = runtime::block_on_all(async {
         let world = worlds::open(settings.place).await?;
         let mut progress = Progress::new(context);
         let mut events = reports.events()?.map(Ndjson::new);
@@ -38,20 +42,17 @@ pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<u8, Error> {
         simulate: args.system.simulate,
         keep_state: args.system.keep_state,
     };
-    let state = Path::new(config::STORE);
-    let replays = reporting::save_replays(&outcome, &campaign.scenario, &system, state);
-    let subject = Subject {
-        replay_command: reporting::replay_command(&replays),
-        scenario: campaign.scenario,
-        about: settings.about.to_owned(),
-        strategy: campaign.strategy.name(),
-        modes: campaign.modes,
-        seed: campaign.seed,
-        explain_command: settings.explain_command,
+    let replays = Replays {
+        scenario: &summary.scenario,
+        identity: &outcome.chosen.identity,
+        prefixes: &outcome.prefixes,
+        system: &system,
+        state: Path::new(config::STORE),
     };
-    let summary = subject.summary(&outcome);
+    let replays = replays.save(&summary.findings);
+    summary.replay_command = reporting::replay_command(&replays);
     reporting::write(&summary, &replays, args.search.format, &reports)?;
-    let code = reporting::exit_code(&summary, &outcome, settings.require_complete);
+    let code = reporting::exit_code(&summary, settings.require_complete);
     if outcome.broken.is_none() {
         reporting::say_what_is_missing(code, &summary, campaign.max_time);
     }

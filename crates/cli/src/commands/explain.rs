@@ -59,25 +59,23 @@ fn of_demo(app: &str, args: &ExplainArgs) -> Result<Search, Error> {
         settings,
         faultload,
     } = Question::of(app, args)?;
-    let (outcome, _) = runtime::block_on(async {
+    let done = runtime::block_on(async {
         let world = worlds::open(settings.place).await?;
         let campaign = &settings.campaign;
         runtime::campaign(&*world, campaign, Memory::default(), &mut [])
             .await
             .map_err(|failed| Error::of_campaign(failed, &settings.reference_hint))
     })??;
-    if let Some(broken) = outcome.broken {
+    if let Some(broken) = done.outcome.broken {
         return Err(Error::Broken(broken));
     }
-    let verdicts = outcome
-        .cases
-        .iter()
-        .map(|case| (case.number, &case.verdict));
+    let cases = done.summary.cases.iter();
+    let verdicts = cases.map(|case| (case.number, &case.verdict));
     Ok(Search {
         scenario: settings.campaign.scenario,
         asked: faultload,
         complaints: complaints(verdicts),
-        searcher: outcome.searcher,
+        searcher: done.outcome.searcher,
     })
 }
 

@@ -12,6 +12,7 @@ mod init;
 mod list;
 mod plan;
 mod replay;
+mod report;
 mod run;
 mod schema;
 mod try_faultload;
@@ -28,6 +29,7 @@ pub(crate) fn run(cli: Cli, context: &Context) -> Result<u8, Error> {
         Command::List(args) => calls::run(&args, context),
         Command::Plan(args) => plan::run(&args, context),
         Command::Replay(args) => replay::run(&args, context),
+        Command::Report(args) => report::run(&args, context),
         Command::Harden(args) => harden::run(&args, context),
         Command::Doctor(args) => doctor::run(&args, context),
         Command::Baseline(BaselineCommand::Write(args)) => baseline::run(&args, context),

@@ -39,7 +39,7 @@ async fn play(
     args: &ReplayArgs,
     context: &Context,
 ) -> Result<(Replayed, Stopped), Error> {
-    let plan = replay.plan()?;
+    let plan = replay.plan();
     let modes: Vec<String> = plan.modes().iter().map(Mode::to_string).collect();
     let config = args.config.as_deref();
     let system = Reopened::of_replay(&replay, modes.join(","), config, context).await?;

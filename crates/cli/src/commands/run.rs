@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use murphy::replays::System;
 use murphy_campaign::since::{self, Past, Versions};
-use murphy_campaign::{Memory, Outcome, Settings as Campaign, Sink, World};
+use murphy_campaign::{Heading, Memory, Settings as Campaign, Sink, World};
 use murphy_model::{Faultload, Incomplete, Observed};
 use murphy_report::redact;
 use murphy_report::shell::quoted;
@@ -18,7 +17,8 @@ use crate::kept::{self, Kept};
 use crate::known::KnownBefore;
 use crate::progress::Progress;
 use crate::project::Project;
-use crate::reporting::{self, Reports, Subject};
+use crate::reporting::{self, Replays, Reports};
+use crate::runtime::Finished;
 use crate::settings::Typed;
 use crate::{exit, observe, output, patience, runtime, written};
 
@@ -117,25 +117,32 @@ fn one(run: &Run<'_>, scenario: &ScenarioSpec) -> Result<Done, Error> {
     let mut kept = Kept::open(args, project, scenario, &campaign, &own_files(run))?;
     let among_several = project.scenarios.len() > 1;
     let reports = run.reports.of_scenario(&scenario.name, among_several);
-    let (outcome, stopped, correlation) = runtime::block_on(async {
+    campaign.heading = Heading {
+        about: about(scenario),
+        explain_command: explain_command(args, project, scenario),
+        explain_ending: explain_ending(&project.command),
+        solo: None,
+    };
+    let (done, stopped) = runtime::block_on(async {
         let up = project.bring_up(scenario, campaign.jobs, kept.name());
         let (world, correlation) = up.await?;
         campaign.jobs = campaign.jobs.min(world.workers());
+        campaign.heading.solo = murphy::why_one_at_a_time(&correlation);
         let done = campaign_in(&world, &campaign, &mut kept, run.context, &reports).await;
-        let interrupted = matches!(done, Ok((_, true)));
+        let interrupted = done.as_ref().is_ok_and(|done| done.interrupted);
         let mut stopped = runtime::stop(world.stop(), interrupted).await;
-        let (outcome, _) = done?;
+        let done = done?;
         // What is broken already need not be torn down well.
-        stopped.trouble = outcome.broken.clone().or(stopped.trouble);
-        Ok::<_, Error>((outcome, stopped, correlation))
+        stopped.trouble = done.outcome.broken.clone().or(stopped.trouble);
+        Ok::<_, Error>((done, stopped))
     })??;
     kept.say_trouble();
-    let solo = murphy::why_one_at_a_time(&correlation);
-    let code = report(run, scenario, &campaign, &outcome, solo, &reports)?;
-    if !outcome.findings.is_empty() {
+    let short = done.outcome.certificate.incomplete.clone();
+    let has_findings = !done.outcome.findings.is_empty();
+    let code = report(run, &campaign, done, &reports)?;
+    if has_findings {
         say_where_logs_are(&project.state().join("run").join(kept.name()).join("logs"));
     }
-    let short = &outcome.certificate.incomplete;
     let is_short = matches!(short, Some(Incomplete::Stopped { .. }));
     if is_short {
         output::say("note: `--resume` with the same arguments goes on where this one was stopped");
@@ -178,7 +185,7 @@ async fn campaign_in(
     kept: &mut Kept,
     context: &Context,
     reports: &Reports,
-) -> Result<(Outcome, bool), Error> {
+) -> Result<Finished, Error> {
     let memory = std::mem::take(&mut kept.memory);
     let past = kept.past.take();
     let mut progress = Progress::new(context);
@@ -232,40 +239,29 @@ async fn what_holds(
 
 fn report(
     run: &Run<'_>,
-    scenario: &ScenarioSpec,
     campaign: &Campaign,
-    outcome: &Outcome,
-    solo: Option<String>,
+    done: Finished,
     reports: &Reports,
 ) -> Result<u8, Error> {
     let (args, project) = (run.args, &run.project);
-    let system = System::Project {
-        config: project.config.file.path().to_owned(),
-        command: project.command.clone(),
-        directory: std::env::current_dir().unwrap_or_default(),
+    let Finished {
+        outcome,
+        mut summary,
+        ..
+    } = done;
+    let replays = Replays {
+        scenario: &summary.scenario,
+        identity: &outcome.chosen.identity,
+        prefixes: &outcome.prefixes,
+        system: &project.system(),
+        state: project.state(),
     };
-    let replays = reporting::save_replays(outcome, &scenario.name, &system, project.state());
-    let subject = Subject {
-        scenario: scenario.name.clone(),
-        about: about(scenario),
-        strategy: campaign.strategy.name(),
-        modes: murphy_search::mode_names_at(
-            &campaign.options.modes,
-            &campaign.modes,
-            &outcome.points,
-        ),
-        seed: campaign.seed,
-        explain_command: explain_command(args, project, scenario),
-        replay_command: reporting::replay_command(&replays),
-    };
-    let mut summary = subject.summary(outcome);
-    summary.solo = solo;
-    summary.explain_ending = explain_ending(&project.command);
+    let replays = replays.save(&summary.findings);
+    summary.replay_command = reporting::replay_command(&replays);
     let known = run.known.as_ref();
-    let everywhere = outcome.certificate.is_complete() && !args.search.is_narrowed();
-    summary.known = known.map(|known| known.of(&scenario.name, &outcome.findings, everywhere));
+    summary.known = known.map(|known| known.of(&summary, &args.search));
     reporting::write(&summary, &replays, args.search.format, reports)?;
-    let code = reporting::exit_code(&summary, outcome, args.campaign.require_complete);
+    let code = reporting::exit_code(&summary, args.campaign.require_complete);
     if outcome.broken.is_none() {
         reporting::say_what_is_missing(code, &summary, campaign.max_time);
     }

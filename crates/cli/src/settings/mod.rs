@@ -16,7 +16,7 @@ pub(crate) use search::Typed;
 use std::time::Duration;
 
 use murphy::demo::Options as ExampleOptions;
-use murphy_campaign::{IdentityChoice, REFERENCES, Settings as Campaign};
+use murphy_campaign::{Heading, IdentityChoice, REFERENCES, Settings as Campaign};
 use murphy_corpus::sim::State;
 use murphy_corpus::sockets::{Options as ServeOptions, Source};
 use murphy_corpus::{App, FaultSet, Settings as Switches, Simulator, System};
@@ -31,8 +31,6 @@ use murphy_config::{SearchRules, Usage};
 pub(crate) struct Settings {
     pub(crate) campaign: Campaign,
     pub(crate) place: Place,
-    pub(crate) about: &'static str,
-    pub(crate) explain_command: String,
     /// What to try if the scenario fails without faults.
     pub(crate) reference_hint: String,
     pub(crate) require_complete: bool,
@@ -122,11 +120,14 @@ impl Settings {
                 references: if on_sockets { REFERENCES } else { 1 },
                 identity: IdentityChoice::Given(identity),
                 oracles: murphy_oracle::Settings::default(),
+                heading: Heading {
+                    about: about.to_owned(),
+                    explain_command: rerun::explain_command(scenario, given, args)
+                        + &rerun::strategy(typed.strategy),
+                    ..Heading::default()
+                },
             },
             place,
-            about,
-            explain_command: rerun::explain_command(scenario, given, args)
-                + &rerun::strategy(typed.strategy),
             reference_hint,
             require_complete: false,
         })

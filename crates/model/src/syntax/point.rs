@@ -36,6 +36,21 @@ impl FromStr for Point {
     }
 }
 
+impl FromStr for Frame {
+    type Err = SyntaxError;
+
+    fn from_str(text: &str) -> Result<Self, SyntaxError> {
+        let mut cursor = Cursor::new("call", text);
+        let chain = read_chain(&mut cursor)?;
+        expect_end(&mut cursor)?;
+        let point = from_chain(&cursor, &chain)?;
+        match point.depth() {
+            1 => Ok(point.frame().clone()),
+            _ => Err(cursor.error(0..text.len(), "one call is expected", "a chain of calls")),
+        }
+    }
+}
+
 /// Writes a point whose last frame stands for these attempts.
 pub(super) fn write_point(f: &mut impl Write, point: &Point, last: Attempts) -> fmt::Result {
     for ancestor in point.frames().iter().rev().skip(1).rev() {

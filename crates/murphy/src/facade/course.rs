@@ -6,15 +6,14 @@ use std::time::SystemTime;
 
 use murphy_campaign::{Event, Memory, Outcome, Refused, Settings, Sink, Stopping, World};
 use murphy_model::Identity;
+use murphy_report::Collector;
 use murphy_store::{CampaignHead, Fingerprint, Recorder, Store};
 use murphy_system::spec::{ScenarioKind, ScenarioSpec, SystemSpec};
 use murphy_system::{Correlation, LiveOptions, LiveWorld, Wanted};
 
 use super::state::State;
 use super::{Campaign, Error, Report, Step, services, steps, why_one_at_a_time};
-use crate::Subject;
 use crate::replays::{Ground, Replay, ReplayPlan, Replayed, System};
-use murphy_search::mode_names_at;
 
 /// With a single worker what comes to a service's own proxy without context is
 /// taken for the test's. A function has its entries, so here it is a service's,
@@ -33,13 +32,14 @@ impl Campaign {
         };
         let (world, correlation) = self.bring_up(&state, self.jobs_at_once()).await?;
         settings.jobs = correlation.at_once(settings.jobs.min(world.workers()));
-        let mut nobody = Nobody;
-        let sink: &mut dyn Sink = match &mut kept {
-            Some((_, recorder)) => recorder,
-            None => &mut nobody,
+        settings.heading.solo = why_one_at_a_time(&correlation);
+        let mut sinks = Sinks {
+            collector: Collector::default(),
+            recorder: kept.as_mut().map(|(_, recorder)| recorder),
         };
-        let memory = Memory::default();
-        let done = murphy_campaign::run(&world, &settings, memory, sink, Stopping::never()).await;
+        let (memory, never) = (Memory::default(), Stopping::never());
+        let done = murphy_campaign::run(&world, &settings, memory, &mut sinks, never).await;
+        let summary = sinks.collector.summary();
         let stopped = world.stop().await;
         let outcome = done.map_err(Error::of)?;
         if let Some(broken) = outcome.broken.clone() {
@@ -54,12 +54,9 @@ impl Campaign {
             let campaign = recorder.campaign().clone();
             store.tell(&[campaign]).map_err(Error::Store)?;
         }
-        let mut summary = subject(&settings, &outcome).summary(&outcome);
-        summary.solo = why_one_at_a_time(&correlation);
         let notes = self.notes(&outcome, &correlation);
         Ok(Report {
-            summary,
-            injected: outcome.injected,
+            summary: summary.expect("a campaign with an outcome has ended"),
             solo: correlation.solo,
             jobs: settings.jobs,
             notes,
@@ -85,7 +82,7 @@ impl Campaign {
     pub async fn replay(self, what: &str) -> Result<Replayed, Error> {
         let settings = self.settings()?;
         let replay = self.find_replay(what)?;
-        let (plan, identity) = (replay.plan()?, replay.identity()?);
+        let (plan, identity) = (replay.plan(), replay.identity.clone());
         let state = State::open(self.store.as_deref())?;
         let (world, _) = self.bring_up(&state, 1).await?;
         let played = play(&world, identity, settings.oracles, &replay, &plan).await;
@@ -201,10 +198,6 @@ impl Campaign {
         let search = format!("{:?} {:?}", settings.options, settings.identity);
         let head = CampaignHead {
             scenario: settings.scenario.clone(),
-            strategy: settings.strategy.name().to_owned(),
-            modes: settings.modes.clone(),
-            seed: settings.seed,
-            jobs: settings.jobs,
             fingerprint: Fingerprint::of([env!("CARGO_PKG_VERSION"), &self.name, &search]),
             settings: "{}".to_owned(),
             begun: SystemTime::now(),
@@ -233,22 +226,17 @@ async fn play(
     Ok(replayed.map_err(Error::Broken)??)
 }
 
-/// There is no command that explains or replays a function.
-fn subject(settings: &Settings, outcome: &Outcome) -> Subject {
-    Subject {
-        scenario: settings.scenario.clone(),
-        about: "a function".to_owned(),
-        strategy: settings.strategy.name(),
-        modes: mode_names_at(&settings.options.modes, &settings.modes, &outcome.points),
-        seed: settings.seed,
-        explain_command: String::new(),
-        replay_command: None,
-    }
+/// Those who listen: the report, and the store if there is one.
+struct Sinks<'r> {
+    collector: Collector,
+    recorder: Option<&'r mut Recorder>,
 }
 
-/// Listens to nothing.
-struct Nobody;
-
-impl Sink for Nobody {
-    fn note(&mut self, _: &Event) {}
+impl Sink for Sinks<'_> {
+    fn note(&mut self, event: &Event) {
+        self.collector.note(event);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.note(event);
+        }
+    }
 }

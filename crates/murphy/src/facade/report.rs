@@ -16,7 +16,6 @@ use crate::replays::write_files;
 #[derive(Clone, Debug)]
 pub struct Report {
     pub(super) summary: Summary,
-    pub(super) injected: bool,
     pub(super) solo: bool,
     pub(super) jobs: u32,
     pub(super) notes: Vec<String>,
@@ -37,7 +36,7 @@ impl Report {
 
     /// Whether any fault struck. If none did, nothing was tested.
     pub fn injected(&self) -> bool {
-        self.injected
+        self.summary.injected
     }
 
     /// Whether one execution ran at a time and callers were inferred.
@@ -82,7 +81,7 @@ impl Report {
         if found > 0 {
             panic!("Murphy found {found} bug(s)\n\n{self}");
         }
-        if !self.injected {
+        if !self.summary.injected {
             panic!(
                 "nothing was tested: no fault was injected\nhint: do the services call each other through the proxies (`Proxied`)?\n\n{self}"
             );

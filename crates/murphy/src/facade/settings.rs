@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use murphy_campaign::{IdentityChoice, MayLeaveOut, Settings, StrategyKind as Strategy};
+use murphy_campaign::{Heading, IdentityChoice, MayLeaveOut, Settings, StrategyKind as Strategy};
 use murphy_model::{Identity, Mode, Pattern};
 use murphy_search::{Filter, Modes, Options, Reduction};
 
@@ -47,6 +47,11 @@ impl Campaign {
             references: self.references,
             identity: IdentityChoice::Auto(Identity::default(), MayLeaveOut::ANYTHING),
             oracles: self.oracle_settings()?,
+            // There is no command that explains or replays a function.
+            heading: Heading {
+                about: "a function".to_owned(),
+                ..Heading::default()
+            },
         })
     }
 

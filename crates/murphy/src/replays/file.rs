@@ -10,9 +10,8 @@ use std::path::{Path, PathBuf};
 
 use murphy_campaign::STATE_LEFT_BEHIND;
 use murphy_campaign::directory;
-use murphy_model::{Faultload, Finding, Identity, Mode, SyntaxError};
+use murphy_model::{FORMAT, Faultload, Finding, Identity, Mode};
 use murphy_oracle::{Oracle, UnknownOracle};
-use murphy_store::codec;
 use serde::{Deserialize, Serialize};
 
 use super::ReplayError;
@@ -24,6 +23,8 @@ const FOLDER: &str = "replays";
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Replay {
+    /// The version of the form, see [`FORMAT`].
+    pub format: u32,
     /// The version of Murphy that wrote it.
     pub murphy: String,
     /// The finding's name.
@@ -34,18 +35,18 @@ pub struct Replay {
     pub oracle: String,
     /// What is wrong.
     pub summary: String,
-    /// What must fail, fault by fault.
-    pub faultload: Vec<String>,
-    /// What else shows the same, likewise: other modes, mostly.
+    /// What must fail.
+    pub faultload: Faultload,
+    /// What else shows the same: other modes, mostly.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub also: Vec<Vec<String>>,
-    /// For state left behind: the executions that are run first, in order,
-    /// each fault by fault; the scenario is then run without faults. Empty
-    /// where it cannot be replayed alone.
+    pub also: Vec<Faultload>,
+    /// For state left behind: the executions that are run first, in order; the
+    /// scenario is then run without faults. Empty where it cannot be replayed
+    /// alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub after: Option<Vec<Vec<String>>>,
-    /// How calls are told apart.
-    identity: serde_json::Value,
+    pub after: Option<Vec<Faultload>>,
+    /// How calls are identified.
+    pub identity: Identity,
     /// The system it is in.
     pub system: System,
     /// Where it was read.
@@ -101,18 +102,18 @@ impl ReplayPlan {
 impl Replay {
     /// A finding of a scenario in this system.
     pub fn new(finding: &Finding, scenario: &str, identity: &Identity, system: &System) -> Self {
-        let identity = codec::write_identity(identity);
         let is_state = finding.oracle == STATE_LEFT_BEHIND;
         Replay {
+            format: FORMAT,
             murphy: env!("CARGO_PKG_VERSION").to_owned(),
             id: finding.id.clone(),
             scenario: scenario.to_owned(),
-            oracle: finding.oracle.to_owned(),
+            oracle: finding.oracle.clone().into_owned(),
             summary: finding.summary.clone(),
-            faultload: texts(&finding.faultload),
-            also: finding.also.iter().map(texts).collect(),
+            faultload: finding.faultload.clone(),
+            also: finding.also.clone(),
             after: is_state.then(Vec::new),
-            identity: serde_json::from_str(&identity).expect("written just now"),
+            identity: identity.clone(),
             system: system.clone(),
             path: None,
         }
@@ -121,9 +122,14 @@ impl Replay {
     /// The same, to be seen after these executions.
     pub fn after(mut self, prefix: Option<&Vec<Faultload>>) -> Self {
         if let Some(prefix) = prefix {
-            self.after = Some(prefix.iter().map(texts).collect());
+            self.after = Some(prefix.clone());
         }
         self
+    }
+
+    /// Where the file of a finding is.
+    pub fn file(id: &str, state: &Path) -> PathBuf {
+        state.join(FOLDER).join(format!("{id}.json"))
     }
 
     /// Writes the file; where it is.
@@ -131,7 +137,7 @@ impl Replay {
         let folder = state.join(FOLDER);
         directory::make(state)?;
         directory::make_private(&folder)?;
-        let path = folder.join(format!("{}.json", self.id));
+        let path = Self::file(&self.id, state);
         let mut text = serde_json::to_string_pretty(self).expect("texts only");
         text.push('\n');
         // As a whole or not at all, should the disk be full or another write it.
@@ -157,6 +163,20 @@ impl Replay {
             why,
         };
         let text = fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
+        let form: Format =
+            serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
+        match form.format {
+            Some(FORMAT) => {}
+            Some(other) => {
+                return Err(unreadable(format!(
+                    "it has format {other}, and this Murphy reads format {FORMAT}; run the campaign again"
+                )));
+            }
+            None => {
+                let why = "missing field `format`: it is of an earlier version of Murphy, or no replay file";
+                return Err(unreadable(why.to_owned()));
+            }
+        }
         let read = serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
         Ok(Replay {
             path: Some(path.to_owned()),
@@ -165,22 +185,21 @@ impl Replay {
     }
 
     /// What is to be run.
-    pub fn plan(&self) -> Result<ReplayPlan, ReplayError> {
-        let all = |faults: &[Vec<String>]| -> Result<Vec<Faultload>, ReplayError> {
-            faults.iter().map(|faults| self.parsed(faults)).collect()
-        };
-        if let Some(after) = &self.after {
-            return Ok(ReplayPlan {
-                prefix: all(after)?,
+    pub fn plan(&self) -> ReplayPlan {
+        match &self.after {
+            Some(after) => ReplayPlan {
+                prefix: after.clone(),
                 variants: vec![Faultload::none()],
-            });
+            },
+            None => ReplayPlan {
+                prefix: Vec::new(),
+                variants: [&self.faultload]
+                    .into_iter()
+                    .chain(&self.also)
+                    .cloned()
+                    .collect(),
+            },
         }
-        let mut variants = vec![self.parsed(&self.faultload)?];
-        variants.extend(all(&self.also)?);
-        Ok(ReplayPlan {
-            prefix: Vec::new(),
-            variants,
-        })
     }
 
     /// Whether nothing is known that would bring it about again: no faults,
@@ -190,18 +209,6 @@ impl Replay {
             Some(after) => after.is_empty(),
             None => self.faultload.is_empty(),
         }
-    }
-
-    fn parsed(&self, faults: &[String]) -> Result<Faultload, ReplayError> {
-        let faults: Result<Vec<_>, _> = faults.iter().map(|text| text.parse()).collect();
-        let faults = faults.map_err(|error: SyntaxError| self.damaged(error.to_string()))?;
-        Faultload::new(faults).map_err(|conflict| self.damaged(conflict.to_string()))
-    }
-
-    /// How calls are told apart.
-    pub fn identity(&self) -> Result<Identity, ReplayError> {
-        let identity = codec::read_identity(&self.identity.to_string());
-        identity.map_err(|error| self.damaged(error.to_string()))
     }
 
     /// The oracle that spoke.
@@ -219,8 +226,10 @@ impl Replay {
     }
 }
 
-fn texts(faultload: &Faultload) -> Vec<String> {
-    faultload.faults().map(|fault| fault.to_string()).collect()
+/// Of a file, its version; those of before there was one have none.
+#[derive(Deserialize)]
+struct Format {
+    format: Option<u32>,
 }
 
 /// Says where replay files are.
@@ -289,15 +298,16 @@ mod tests {
         let here = tempfile::tempdir().unwrap();
         let state = here.path().join(".murphy");
         let replay = Replay {
+            format: FORMAT,
             murphy: String::new(),
             id: "M-ab".to_owned(),
             scenario: String::new(),
             oracle: String::new(),
             summary: String::new(),
-            faultload: Vec::new(),
+            faultload: Faultload::none(),
             also: Vec::new(),
             after: None,
-            identity: serde_json::Value::Null,
+            identity: Identity::default(),
             system: System::Program,
             path: None,
         };

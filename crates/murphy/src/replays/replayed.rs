@@ -201,7 +201,7 @@ impl Replayed {
             }
         }
         for faults in self.replay.after.iter().flatten() {
-            writeln!(out, "  after {}", faults.join(", "))?;
+            writeln!(out, "  after {}", faults)?;
         }
         for fault in self.observed.execution.faultload.faults() {
             writeln!(out, "  with {fault}")?;
@@ -299,10 +299,9 @@ mod tests {
     }
 
     fn replay(faultload: &[&str], after: Option<&[&str]>) -> Replay {
-        let identity = murphy_store::codec::write_identity(&Default::default());
-        let identity: serde_json::Value = serde_json::from_str(&identity).unwrap();
+        let identity = murphy_model::Identity::default();
         let replay = serde_json::json!({
-            "murphy": "", "id": "M-1", "scenario": "buys", "oracle": "scenario", "summary": "",
+            "format": murphy_model::FORMAT, "murphy": "", "id": "M-1", "scenario": "buys", "oracle": "scenario", "summary": "",
             "faultload": faultload, "identity": identity, "system": "program",
             "after": after.map(|after| vec![after]),
         });

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
+use murphy_model::Faultload;
 use serde::Serialize;
 
-use super::fault_texts;
 use crate::hardening::{Combination, Examined, Hardening, LeftOut, Row, Site, Step, Verified};
 
 /// `budget` is null if none was asked for; then `harden` is the smallest
@@ -137,7 +137,7 @@ struct CombinationObject<'h> {
     priority: &'static str,
     sites: Vec<String>,
     findings: Vec<&'h str>,
-    faultloads: Vec<Vec<String>>,
+    faultloads: Vec<&'h Faultload>,
 }
 
 fn combinations<'h>(
@@ -154,7 +154,7 @@ fn combinations<'h>(
                 .map(|site| hardening.sites[*site].to_string())
                 .collect(),
             findings: findings(one).collect(),
-            faultloads: one.faultloads.iter().map(fault_texts).collect(),
+            faultloads: one.faultloads.iter().collect(),
         }
     };
     places.iter().map(object).collect()

@@ -157,15 +157,15 @@ fn coverage(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         let agreed = format!("{} of {}", grouped(audit.agreed), grouped(audit.sampled));
         rows.push(("skipped ones that went as predicted when run", agreed));
     }
-    if let Some(apart) = wording::apart(&summary.apart) {
-        rows.push(("besides the executions", apart));
+    if let Some(besides) = wording::besides(&summary.besides) {
+        rows.push(("besides the executions", besides));
     }
     if let Some(why) = &summary.solo {
         rows.push(("one execution at a time", text(why)));
     }
     rows.extend([
         ("modes", text(&summary.modes.join(", "))),
-        ("strategy", summary.strategy.to_owned()),
+        ("strategy", summary.strategy.clone()),
         ("seed", summary.seed.to_string()),
         ("took", span(summary.timing.total)),
     ]);
@@ -189,7 +189,7 @@ fn skipped(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "| policy | faultloads | why they are skipped |")?;
         writeln!(out, "| --- | ---: | --- |")?;
         for (policy, number) in &rows {
-            let why = summary.reasons.get(policy).copied().unwrap_or_default();
+            let why = summary.reasons.get(*policy).copied().unwrap_or_default();
             writeln!(out, "| {policy} | {number} | {} |", text(why))?;
         }
         Ok(())

@@ -63,8 +63,8 @@ fn explored(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             "  {CAREFUL}in {executions} a planned fault was not injected{CAREFUL:#}"
         )?;
     }
-    if let Some(apart) = wording::apart(&summary.apart) {
-        writeln!(out, "  {QUIET}besides: {apart}{QUIET:#}")?;
+    if let Some(besides) = wording::besides(&summary.besides) {
+        writeln!(out, "  {QUIET}besides: {besides}{QUIET:#}")?;
     }
     if certificate.speculative > 0 {
         let executions = counted(certificate.speculative, "execution");
@@ -93,7 +93,7 @@ fn skipped(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         "policy", "faultloads"
     )?;
     for (policy, number) in &rows {
-        let why = summary.reasons.get(policy).copied().unwrap_or_default();
+        let why = summary.reasons.get(*policy).copied().unwrap_or_default();
         writeln!(
             out,
             "  {policy:policy_width$}  {number:>number_width$}  {why}"

@@ -334,7 +334,7 @@ mod tests {
             id: "M-123456".to_owned(),
             severity,
             class: BugClass::Timeout,
-            oracle: "timeout-inversion",
+            oracle: "timeout-inversion".into(),
             faultload: faultload(&format!("{STOCK} = delay:2s")),
             summary: "`shop` gives up on `cart GET /`".to_owned(),
             edge: Some(CART.parse().unwrap()),
@@ -437,7 +437,7 @@ Not found any more, and to be taken out of base.toml: M-000009
     #[test]
     fn what_a_test_said_gives_the_terminal_no_orders() {
         let mut said = summary(&[Severity::Fail], None);
-        said.findings[0].oracle = SCENARIO;
+        said.findings[0].oracle = SCENARIO.into();
         said.findings[0].summary =
             "\u{1b}[2Jgot \u{1b}]0;title\u{7} 500\r\nand\u{8} more".to_owned();
         let mut out = Vec::new();

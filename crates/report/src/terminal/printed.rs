@@ -116,7 +116,7 @@ mod tests {
             id: id.to_owned(),
             severity: Severity::Fail,
             class: BugClass::NoHandling,
-            oracle: "scenario",
+            oracle: "scenario".into(),
             faultload: Faultload::none(),
             summary: String::new(),
             edge: None,

@@ -68,11 +68,11 @@ pub(crate) fn divide(catalogue: &Catalogue, model: &Model, run: usize) -> Option
     let excluded = less(&reference, &reference_possible)?;
     let included = less(&less(&unhidden, &possible)?, &excluded)?;
     let by_policy = BTreeMap::from([
-        (Policy::Downstream.name(), less(&space, &unhidden)?),
-        (Policy::Exclusion.name(), excluded),
-        (Policy::Inclusion.name(), included),
+        (Policy::Downstream.name().into(), less(&space, &unhidden)?),
+        (Policy::Exclusion.name().into(), excluded),
+        (Policy::Inclusion.name().into(), included),
         (
-            Policy::Encapsulation.name(),
+            Policy::Encapsulation.name().into(),
             less(&possible, &BigUint::from(run))?,
         ),
     ]);

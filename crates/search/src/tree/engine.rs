@@ -388,9 +388,10 @@ impl Engine {
             (0, false, false) if self.overlooks_bodies() => Some(Incomplete::Replies),
             (0, false, false) => None,
         };
-        let mut pruned = self.pruned.clone();
+        let pruned = self.pruned.iter();
+        let mut pruned: BTreeMap<_, _> = pruned.map(|(name, n)| ((*name).into(), *n)).collect();
         if self.cut > 0 {
-            *pruned.entry(Policy::Bound.name()).or_default() += self.cut;
+            *pruned.entry(Policy::Bound.name().into()).or_default() += self.cut;
         }
         Certificate {
             points: points.total,

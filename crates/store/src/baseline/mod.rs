@@ -190,7 +190,7 @@ mod tests {
             id: id.to_owned(),
             severity: Severity::Fail,
             class: BugClass::Unclassified,
-            oracle: "scenario",
+            oracle: "scenario".into(),
             faultload: Faultload::none(),
             summary: format!("{id} is wrong"),
             edge: None,

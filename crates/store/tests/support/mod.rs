@@ -7,12 +7,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-use murphy_campaign::Event;
 use murphy_model::{
-    BugClass, Call, CallId, Certificate, Detail, Execution, Fault, Faultload, Finding, Link, Mode,
-    Observed, Organic, Point, Reply, Severity, Trace, Verdict,
+    Besides, BugClass, Call, CallId, Certificate, Detail, Ended, Event, Execution, Fault,
+    Faultload, Finding, Link, Mode, Observed, Organic, Point, Reply, Severity, Trace, Verdict,
 };
-use murphy_search::Ticket;
 use murphy_store::{CampaignHead, FILE, Fingerprint};
 use tempfile::TempDir;
 
@@ -38,10 +36,6 @@ impl Directory {
 pub(crate) fn head(scenario: &str, fingerprint: &str) -> CampaignHead {
     CampaignHead {
         scenario: scenario.to_owned(),
-        strategy: "tree".to_owned(),
-        modes: vec!["503".to_owned(), "reset".to_owned()],
-        seed: u64::MAX,
-        jobs: 2,
         fingerprint: Fingerprint::of([fingerprint]),
         settings: format!("{{\"scenario\":\"{scenario}\"}}"),
         begun: UNIX_EPOCH + Duration::from_secs(1_794_798_902),
@@ -122,7 +116,7 @@ pub(crate) fn execution(i: u64, calls: u32) -> Observed {
 
 pub(crate) fn ended(number: u64, observed: Observed) -> Event {
     Event::ExecutionEnded {
-        ticket: Ticket(number),
+        ticket: number,
         observed: Arc::new(observed),
         stored: false,
     }
@@ -133,7 +127,7 @@ pub(crate) fn finding(id: &str) -> Finding {
         id: id.to_owned(),
         severity: Severity::Fail,
         class: BugClass::NoHandling,
-        oracle: "scenario",
+        oracle: "scenario".into(),
         faultload: "shop POST /checkout > cart GET /cart = 503"
             .parse()
             .unwrap(),
@@ -157,7 +151,7 @@ pub(crate) fn certificate() -> Certificate {
         space: 3_u32.pow(4).into(),
         explored: 9,
         considered: 12,
-        pruned: [("downstream", 3)].into(),
+        pruned: [("downstream".into(), 3)].into(),
         skips: None,
         not_exercised: 1,
         speculative: 0,
@@ -171,9 +165,21 @@ pub(crate) fn certificate() -> Certificate {
 }
 
 pub(crate) fn end(findings: &[&str]) -> Event {
-    Event::Ended {
-        certificate: Box::new(certificate()),
+    ended_with(certificate(), findings)
+}
+
+pub(crate) fn ended_with(certificate: Certificate, findings: &[&str]) -> Event {
+    Event::Ended(Box::new(Ended {
+        certificate,
         findings: findings.iter().map(|id| finding(id)).collect(),
         took: Duration::from_millis(1500),
-    }
+        failed: 7,
+        injected: true,
+        modes: vec!["503".to_owned()],
+        points: vec!["shop POST /checkout > cart GET /cart".parse().unwrap()],
+        profile: Vec::new(),
+        besides: Besides::default(),
+        prefixes: Default::default(),
+        broken: None,
+    }))
 }

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use murphy_model::{Faultload, Severity, Target};
+use murphy_model::{BugClass, Faultload, Severity, Target};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -30,18 +30,11 @@ struct Summary {
 #[derive(Deserialize)]
 struct Finding {
     id: String,
-    severity: SeverityText,
-    class: String,
+    severity: Severity,
+    class: BugClass,
     oracle: String,
     faultload: Vec<String>,
     also: Vec<Vec<String>>,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum SeverityText {
-    Warn,
-    Fail,
 }
 
 fn read_one(path: &Path) -> Result<Found, Usage> {
@@ -95,10 +88,7 @@ fn found(summary: Summary, file: String) -> Result<Found, Usage> {
             .map(|faults| faultload(faults, &found.source))
             .collect();
         let kept = Kept {
-            severity: match finding.severity {
-                SeverityText::Warn => Severity::Warn,
-                SeverityText::Fail => Severity::Fail,
-            },
+            severity: finding.severity,
             faultload: faultload(&finding.faultload, &found.source)?,
             also: also?,
             id: finding.id,

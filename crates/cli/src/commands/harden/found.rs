@@ -34,8 +34,7 @@ pub(super) struct Failure {
 /// A finding, as far as it matters here.
 pub(super) struct Kept {
     pub(super) id: String,
-    /// The name of its class.
-    pub(super) class: String,
+    pub(super) class: BugClass,
     pub(super) oracle: String,
     pub(super) severity: Severity,
     pub(super) faultload: Faultload,
@@ -55,7 +54,7 @@ impl Found {
     /// Takes in a finding.
     pub(super) fn take(&mut self, finding: Kept) {
         self.findings += 1;
-        if finding.class == BugClass::Untested.name() {
+        if finding.class == BugClass::Untested {
             self.untested += 1;
             return;
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use murphy_store::codec::KeptFinding;
+use murphy_model::Finding;
 use murphy_store::{CampaignEntry, Store};
 
 use super::found::{Found, Kept};
@@ -64,20 +64,22 @@ fn say_gone(gone: &[CampaignEntry], config: &Config) {
 fn found(store: &Store, entry: &CampaignEntry) -> Result<Found, Error> {
     let source = entry.campaign.as_str().to_owned();
     let mut found = Found::new(entry.scenario.clone(), source);
-    for finding in store.findings(&entry.campaign)? {
-        found.take(kept(finding));
-    }
-    for combination in store.minimal(&entry.campaign)? {
-        found.take_minimal(combination);
+    if let Some(ended) = store.ended(&entry.campaign)? {
+        ended
+            .findings
+            .into_iter()
+            .for_each(|it| found.take(kept(it)));
+        let minimal = ended.certificate.minimal.into_iter().flatten();
+        minimal.for_each(|it| found.take_minimal(it));
     }
     Ok(found)
 }
 
-fn kept(finding: KeptFinding) -> Kept {
+fn kept(finding: Finding) -> Kept {
     Kept {
         id: finding.id,
         class: finding.class,
-        oracle: finding.oracle,
+        oracle: finding.oracle.into_owned(),
         severity: finding.severity,
         faultload: finding.faultload,
         also: finding.also,
