@@ -1,9 +1,9 @@
 //! The predecessor's way of exploring, for comparison in one run.
 //!
 //! Re-implemented from its published description: after every execution the
-//! faults that struck are extended by every mode at every point that was left
+//! faults that were injected are extended by every mode at every point that was left
 //! alone; a faultload is dropped when it was considered before or holds a
-//! fault below another, and pruned when some fault cannot strike or when
+//! fault below another, and pruned when some fault cannot be injected or when
 //! every caller's replies are contained in those of an earlier execution. Owns
 //! nothing that the product uses. Reachability is asked of the simulator, so
 //! this is the procedure at its best: its inferred rules cost more and know
@@ -33,7 +33,7 @@ pub fn explore(simulator: &mut Simulator, modes: &dyn Fn(&Point) -> Vec<Mode>) -
     let mut outcome = Outcome::default();
     while let Some(faultload) = queue.pop_front() {
         let execution = simulator.run(&faultload);
-        if execution.trace.struck() != faultload || is_redundant(&execution.trace, &history) {
+        if execution.trace.injected() != faultload || is_redundant(&execution.trace, &history) {
             continue;
         }
         outcome.explored += 1;

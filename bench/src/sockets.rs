@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Result, ensure};
 use murphy::campaign::{
-    Event, Heading, IdentityChoice, MayLeaveOut, Memory, Outcome, REFERENCES,
+    Droppable, Event, Heading, IdentityChoice, Memory, Outcome, REFERENCES,
     Settings as CampaignSettings, Sink, Stopping, StrategyKind, World, run,
 };
 use murphy::demo::{ExampleWorld, Options as ExampleOptions};
@@ -31,7 +31,7 @@ pub struct Campaign {
     pub settings: Settings,
     /// What the search may do.
     pub options: Options,
-    /// How calls are told apart.
+    /// How calls are identified.
     pub identity: Identity,
     /// Executions at once.
     pub jobs: u32,
@@ -73,7 +73,7 @@ impl Campaign {
     /// and how to tell calls apart is found out, and everything is kept.
     pub async fn run_declared(self, request: Declared, services: &mut Services) -> Result<Outcome> {
         let settings = CampaignSettings {
-            identity: IdentityChoice::Auto(self.identity.clone(), MayLeaveOut::ANYTHING),
+            identity: IdentityChoice::Auto(self.identity.clone(), Droppable::ANYTHING),
             ..self.campaign_settings()
         };
         let folder = std::env::temp_dir().join(format!("murphy-bench-{}", std::process::id()));
@@ -212,6 +212,7 @@ impl Declared {
             name: "declared".to_owned(),
             kind: ScenarioKind::Requests(vec![request]),
             timeout: Duration::from_secs(60),
+            entries: false,
         }
     }
 }

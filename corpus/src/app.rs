@@ -199,7 +199,7 @@ impl App {
 /// A handler: what a service does with a request.
 pub type Handler = Arc<dyn Fn(Ctx, Request) -> BoxFuture<Result<Response, Abort>> + Send + Sync>;
 
-/// A scenario: sends requests and says whether it is content with the answers.
+/// A scenario: sends requests and says whether the answers are right.
 pub type Scenario = Arc<dyn Fn(Ctx) -> BoxFuture<Result<(), String>> + Send + Sync>;
 
 /// One service of a system.
@@ -327,8 +327,8 @@ impl System {
 /// The word of a scenario that never gave its own.
 pub(crate) const STUCK: &str = "the scenario never ended: a call it waits for is never answered";
 
-/// The verdict on a scenario's own word, given the planned faults that never
-/// struck or took no effect.
+/// The verdict on a scenario's own word, given the planned faults that were
+/// never injected or took no effect.
 pub(crate) fn verdict(word: Result<(), String>, missing: Vec<Fault>) -> Verdict {
     match word {
         Err(why) => Verdict::Failed { why },

@@ -1,9 +1,9 @@
-//! Brute force: every faultload of a system that can strike in full.
+//! Brute force: every faultload of a system that can be injected in full.
 //!
 //! Owns the truth that searches are checked against, so it shares nothing with
 //! them: it assumes no order, learns nothing and skips nothing. A faultload
-//! strikes in full only if it still does without the fault that strikes last,
-//! so growing what struck by one fault at a time reaches all of them.
+//! is injected in full only if it still is without the fault that is injected last,
+//! so growing what was injected by one fault at a time reaches all of them.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -11,7 +11,7 @@ use murphy_model::{Execution, Fault, Faultload, Mode, Point};
 
 use crate::Simulator;
 
-/// Runs every faultload of at most `most` faults that strikes in full, the
+/// Runs every faultload of at most `most` faults that is injected in full, the
 /// empty one first; `modes` says how a point can fail.
 ///
 /// Every execution found is handed to `each`, which says whether to go on. What
@@ -27,11 +27,11 @@ pub fn every_case(
     let mut seen: HashSet<Faultload> = HashSet::from([Faultload::none()]);
     while let Some(faultload) = waiting.pop_front() {
         let execution = simulator.run(&faultload);
-        if execution.trace.struck() != faultload {
+        if execution.trace.injected() != faultload {
             continue;
         }
         if faultload.len() < most {
-            for larger in one_more(&execution, modes) {
+            for larger in one_more(&execution, modes, simulator.injects_entries()) {
                 if seen.insert(larger.clone()) {
                     waiting.push_back(larger);
                 }
@@ -44,12 +44,16 @@ pub fn every_case(
 }
 
 /// The faultload of an execution plus one fault at a call that it left alone.
-fn one_more(execution: &Execution, modes: &dyn Fn(&Point) -> Vec<Mode>) -> Vec<Faultload> {
+fn one_more(
+    execution: &Execution,
+    modes: &dyn Fn(&Point) -> Vec<Mode>,
+    entries: bool,
+) -> Vec<Faultload> {
     let left_alone = execution
         .trace
         .calls()
         .iter()
-        .filter(|call| call.parent.is_some() && call.injected.is_none());
+        .filter(|call| (entries || call.parent.is_some()) && call.injected.is_none());
     let mut larger = Vec::new();
     for call in left_alone {
         for mode in modes(&call.point) {

@@ -167,7 +167,7 @@ pub trait Net: Send + Sync {
     fn sleep(&self, time: Duration) -> BoxFuture<()>;
     /// The time since some fixed moment.
     fn now(&self) -> Duration;
-    /// The faults that struck in this execution so far: service and mode. Not
+    /// The faults that were injected in this execution so far: service and mode. Not
     /// those that took no effect. For scenarios, whose assertions may depend
     /// on it.
     fn injected(&self) -> Vec<(String, Mode)>;
@@ -218,17 +218,17 @@ impl Ctx {
         self.net.now()
     }
 
-    /// The faults that struck in this execution so far: service and mode.
+    /// The faults that were injected in this execution so far: service and mode.
     pub fn faults(&self) -> Vec<(String, Mode)> {
         self.net.injected()
     }
 
-    /// Whether any fault struck in this execution.
+    /// Whether any fault was injected in this execution.
     pub fn any_fault(&self) -> bool {
         !self.faults().is_empty()
     }
 
-    /// Whether a fault struck a call to this service.
+    /// Whether a fault was injected into a call to this service.
     pub fn fault_at(&self, service: &str) -> bool {
         self.faults().iter().any(|(at, _)| at == service)
     }

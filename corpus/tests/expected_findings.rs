@@ -32,7 +32,7 @@ fn brute_force_finds_what_is_declared() {
     }
 }
 
-/// The faultloads that strike in full and make the scenario fail.
+/// The faultloads that are injected in full and make the scenario fail.
 fn failing(app: &App, expected: &Expected) -> Vec<Faultload> {
     let app = find(app.name).unwrap();
     let settings = app.settings_from_text(expected.settings).unwrap();

@@ -1,4 +1,4 @@
-//! The systems behave as published: the number of faultloads that strike in
+//! The systems behave as published: the number of faultloads that are injected in
 //! full, counted by brute force, equals the published "without SER" figures.
 //! A handler that reacts to one status differently changes these numbers.
 

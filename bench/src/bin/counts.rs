@@ -108,7 +108,7 @@ fn simulated() {
     println!("{same} of {} published counts are the same", rows.len());
     println!("SER: service encapsulation reduction; retry: retry reduction.");
     println!(
-        "possible: cases in which every fault can strike, counted by the model without running them."
+        "possible: cases in which every fault can be injected, counted by the model without running them."
     );
     println!("{LOST}");
     std::process::exit(i32::from(unexpected > 0));

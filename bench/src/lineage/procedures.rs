@@ -96,7 +96,7 @@ impl Search {
 
     fn learn(&mut self, planned: Set, execution: &Execution) {
         self.run.insert(planned);
-        let (mut path, mut struck) = (Set::new(), Set::new());
+        let (mut path, mut injected) = (Set::new(), Set::new());
         for call in execution.trace.calls() {
             // The scenario's own request never fails.
             if call.parent.is_none() {
@@ -104,15 +104,15 @@ impl Search {
             }
             let number = self.number(&call.point);
             if call.injected.is_some() {
-                struck.insert(number);
+                injected.insert(number);
             } else if call.reply.is_some_and(|reply| reply.is_ok()) {
                 path.insert(number);
             }
         }
         if execution.verdict.is_failure() {
-            self.failures.push(struck);
+            self.failures.push(injected);
         } else {
-            path.subtract(&struck);
+            path.subtract(&injected);
             let added = self.paths.add(path);
             added.expect("no request here succeeds without a call");
             self.has_new_path = true;

@@ -52,7 +52,7 @@ Subjects:
   envoy         HTTP/2 on both sides for HTTP/2 and gRPC
   plain-hyper   a plain reverse proxy on the library that Murphy builds on
   murphy        six times: calls of no execution (pass-through), and the same while 1,000 executions
-                are live; calls of an execution (of interest) that no fault strikes, the same with
+                are live; calls of an execution (of interest) without a fault, the same with
                 1,000 faults in the faultload, the same with 1,000 executions live; calls that all
                 fail before they reach the upstream
 

@@ -69,7 +69,7 @@ fn introduce(options: &Options, versions: &[String]) {
     );
     println!("CPU us: processor time of the proxy per request, in microseconds.");
     println!("Ratios of CPU us: each round's own, of which the median.");
-    println!("Murphy, of interest: calls of an execution whose faultload does not strike them.");
+    println!("Murphy, of interest: calls of an execution whose faultload does not fail them.");
     println!("{}.", versions.join(", "));
 }
 

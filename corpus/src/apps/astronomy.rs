@@ -183,7 +183,7 @@ fn any_fault_is_an_error(ctx: &Ctx, response: &Response) -> Result<(), String> {
 }
 
 /// Every service but `email`. The cart is needed first and only emptied last;
-/// faults tell the service they struck, not which of the two it was.
+/// faults tell the service they were injected into, not which of the two it was.
 const MAY_COST_THE_ORDER: [&str; 8] = [
     "frontend",
     "checkout",

@@ -26,7 +26,7 @@ struct Kept {
 }
 
 /// A system of these programs, the entry service first. The scenario is
-/// content with 200 and 503.
+/// passes on 200 and 503.
 pub fn system(programs: Vec<Program>) -> System {
     let chance = Arc::new(Chance {
         coins: Mutex::new(fastrand::Rng::with_seed(programs.len() as u64)),

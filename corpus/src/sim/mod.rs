@@ -25,6 +25,7 @@ pub struct Simulator {
     identity: Arc<Identity>,
     seed: u64,
     state: State,
+    entries: bool,
     timeouts: Timeouts,
     clock: Duration,
 }
@@ -72,6 +73,7 @@ impl Simulator {
             system: Arc::new(system),
             seed: 0,
             state: State::Reset,
+            entries: false,
             timeouts: Timeouts::Waited,
             clock: Duration::ZERO,
         }
@@ -95,6 +97,16 @@ impl Simulator {
         Simulator { state, ..self }
     }
 
+    /// Lets the scenario's own requests fail, too.
+    pub fn entries(self, entries: bool) -> Self {
+        Simulator { entries, ..self }
+    }
+
+    /// Whether the scenario's own requests may fail.
+    pub fn injects_entries(&self) -> bool {
+        self.entries
+    }
+
     /// Waits for timeouts, or lets them run out at once.
     pub fn timeouts(self, timeouts: Timeouts) -> Self {
         Simulator { timeouts, ..self }
@@ -115,6 +127,7 @@ impl Simulator {
             self.system.clone(),
             self.identity.clone(),
             faultload,
+            self.entries,
             self.timeouts,
             executor.handle(),
         );

@@ -27,6 +27,8 @@ pub(super) struct World(Arc<Inner>);
 struct Inner {
     system: Arc<System>,
     armed: Armed,
+    /// Whether the scenario's own requests may fail.
+    entries: bool,
     timeouts: Timeouts,
     executor: Handle,
     record: Mutex<Record>,
@@ -35,7 +37,7 @@ struct Inner {
 struct Record {
     identifier: Identifier,
     calls: Vec<Call>,
-    /// Whether the fault that struck a call took effect, call by call.
+    /// Whether the fault injected into a call took effect, call by call.
     landed: Vec<bool>,
     events: u32,
 }
@@ -45,12 +47,14 @@ impl World {
         system: Arc<System>,
         identity: Arc<Identity>,
         faultload: &Faultload,
+        entries: bool,
         timeouts: Timeouts,
         executor: Handle,
     ) -> Self {
         World(Arc::new(Inner {
             system,
             armed: Armed::new(faultload),
+            entries,
             timeouts,
             executor,
             record: Mutex::new(Record {
@@ -66,7 +70,7 @@ impl World {
         ctx(&self.0, None)
     }
 
-    /// The planned faults that struck no call, or took no effect where they
+    /// The planned faults that were injected into no call, or took no effect where they
     /// did: the caller had given up, or there was nothing to spoil.
     pub(super) fn not_exercised(&self, planned: &Faultload) -> Vec<Fault> {
         let record = self.0.record();
@@ -111,12 +115,12 @@ impl Net for SimNet {
     fn injected(&self) -> Vec<(String, Mode)> {
         let record = self.world.record();
         let took_effect = |call: &Call, landed: bool| landed || call.finished.is_none();
-        let struck = record.calls.iter().zip(&record.landed);
-        let struck = struck.filter_map(|(call, landed)| {
+        let injected = record.calls.iter().zip(&record.landed);
+        let injected = injected.filter_map(|(call, landed)| {
             let mode = call.mode().filter(|_| took_effect(call, *landed))?;
             Some((call.point.frame().destination.to_string(), mode))
         });
-        struck.collect()
+        injected.collect()
     }
 }
 
@@ -174,7 +178,7 @@ async fn deliver(
     }
     let (call, fault) = world.arrive(caller, &outgoing);
     *started.lock().expect("no panic while starting") = Some(call);
-    let struck = Struck {
+    let injected = Injection {
         world: &world,
         service: &service,
         call,
@@ -183,8 +187,8 @@ async fn deliver(
     // An answer to HEAD has no body, and of one that was spoiled nothing is known.
     let has_body = outgoing.request.method() != "HEAD" && fault.is_none_or(|it| it.keeps_body());
     let (answer, reply) = match fault {
-        None => struck.spare(outgoing.request).await,
-        Some(mode) => struck.fail(outgoing.request, mode).await,
+        None => injected.spare(outgoing.request).await,
+        Some(mode) => injected.fail(outgoing.request, mode).await,
     };
     let body = match &answer {
         Ok(response) if has_body && reply.is_ok() => Some(world.wire().body(response)),
@@ -213,13 +217,13 @@ async fn serve(
 }
 
 /// A call on its way to a service, and what may become of it there.
-struct Struck<'a> {
+struct Injection<'a> {
     world: &'a Arc<Inner>,
     service: &'a Service,
     call: CallId,
 }
 
-impl Struck<'_> {
+impl Injection<'_> {
     async fn serve(&self, request: Request) -> Response {
         serve(self.world, self.service, Some(self.call), request).await
     }
@@ -317,8 +321,9 @@ impl Inner {
                 site: outgoing.site,
             },
         );
-        // The scenario's own requests are observed, never failed.
-        let injected = caller.and_then(|_| self.armed.strike(&point).cloned());
+        let may_fail = caller.is_some() || self.entries;
+        let injected = may_fail.then(|| self.armed.fault_at(&point).cloned());
+        let injected = injected.flatten();
         let mode = injected.as_ref().map(|fault| fault.mode);
         let id = CallId(record.calls.len() as u32);
         let arrived = record.tick();

@@ -31,7 +31,7 @@ impl Skeleton {
     /// A system that behaves so: its scenario makes the request and wants 200.
     ///
     /// An edge is the same point on every path it is on, and a fault there
-    /// strikes all of its calls: edge 7 is `e0007 POST /`.
+    /// is injected into all of its calls: edge 7 is `e0007 POST /`.
     pub fn system(&self) -> System {
         let names = |path: &BTreeSet<u32>| path.iter().map(name).collect();
         let paths = Arc::new(Paths(self.paths().map(names).collect()));

@@ -35,7 +35,7 @@ pub(super) struct Common {
 pub(super) enum Caller {
     /// A service's, while it serves a request with these headers.
     Service(HeaderMap),
-    /// The scenario's, which can see the faults that struck.
+    /// The scenario's, which can see the faults that were injected.
     Scenario(Box<dyn Fn() -> Vec<(String, Mode)> + Send + Sync>),
 }
 
@@ -81,7 +81,7 @@ impl Net for SocketNet {
     fn injected(&self) -> Vec<(String, Mode)> {
         match &self.caller {
             Caller::Service(_) => Vec::new(),
-            Caller::Scenario(struck) => struck(),
+            Caller::Scenario(injected) => injected(),
         }
     }
 }

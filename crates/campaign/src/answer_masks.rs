@@ -2,7 +2,7 @@
 //! they are compared.
 //!
 //! Owns the comparison of the references' answers, field by field, as
-//! [`crate::stable`] compares their requests. What a body that differs for
+//! [`crate::infer_identity`] compares their requests. What a body that differs for
 //! another reason means is the search's business.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,12 +10,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use murphy_model::{AnswerMask, AnswerMasks, PayloadHash, Place, Trace};
 use murphy_registry::Recorded;
 
-use crate::reference::Chosen;
-use crate::stable::{aligned, differing_fields};
+use crate::infer_identity::{aligned, differing_fields};
+use crate::reference::ResolvedIdentity;
 
 /// Masks what differs between the answers of the references, and hashes the
 /// bodies of the first of them, whose calls are `trace`, accordingly.
-pub(crate) fn apply(chosen: &mut Chosen, trace: Trace, references: &[&Recorded]) -> Trace {
+pub(crate) fn apply(
+    chosen: &mut ResolvedIdentity,
+    trace: Trace,
+    references: &[&Recorded],
+) -> Trace {
     let masks = inferred(&trace, references);
     for (place, mask) in &masks {
         chosen.masked.push(match mask {

@@ -29,13 +29,13 @@ use crate::equal_calls::{self, learnable};
 use crate::first_run::Trials;
 use crate::judge::{Judge, Judgement, Symptom};
 use crate::redacted::{self, redacted};
-use crate::reference::{self, Chosen, Refused};
+use crate::reference::{self, Refused, ResolvedIdentity};
 use crate::searcher::Searcher;
 use crate::settings::Settings;
 use crate::since;
-use crate::stop::{Hurry, Stopping};
+use crate::stop::{Stop, Stopping};
 use crate::volatile::{self, VaryingCall};
-use crate::world::{BrokenWorld, World};
+use crate::world::{SetupError, World};
 
 /// What an earlier run of the same campaign left, so that it need not be done
 /// again.
@@ -44,8 +44,8 @@ pub struct Memory {
     /// The name of the campaign that goes on; none where what is remembered
     /// is another campaign's.
     pub campaign: Option<String>,
-    /// How calls were told apart, if that was settled.
-    pub chosen: Option<Chosen>,
+    /// How calls were identified, if that was settled.
+    pub chosen: Option<ResolvedIdentity>,
     /// Executions by what was to fail. The one without faults is the
     /// reference, its calls named as it was settled; it counts only together
     /// with that.
@@ -60,9 +60,9 @@ pub struct Outcome {
     pub certificate: Certificate,
     /// The bugs.
     pub findings: Vec<Finding>,
-    /// How calls were told apart.
-    pub chosen: Chosen,
-    /// Whether any fault struck in any execution.
+    /// How calls were identified.
+    pub chosen: ResolvedIdentity,
+    /// Whether any fault was injected in any execution.
     pub injected: bool,
     /// How long it took.
     pub took: Duration,
@@ -71,9 +71,9 @@ pub struct Outcome {
     /// For findings about state left behind, by id: the executions that bring
     /// it about from a fresh start; none where it cannot be replayed alone.
     pub prefixes: BTreeMap<String, Vec<Faultload>>,
-    /// Why the search was broken off, if it was: executions could not be
+    /// Why the search was interrupted, if it was: executions could not be
     /// carried out any more. All else is what had come out until then.
-    pub broken: Option<BrokenWorld>,
+    pub broken: Option<SetupError>,
     /// The strategy, to be asked about what it did.
     pub searcher: Searcher,
 }
@@ -84,13 +84,13 @@ pub enum Failed {
     /// The scenario is not fit to be tested with faults.
     Refused(Refused),
     /// Executions could not be carried out from the beginning.
-    Broken(BrokenWorld),
+    Broken(SetupError),
     /// It was told to stop at once.
     Interrupted,
 }
 
-impl From<BrokenWorld> for Failed {
-    fn from(broken: BrokenWorld) -> Self {
+impl From<SetupError> for Failed {
+    fn from(broken: SetupError) -> Self {
         Failed::Broken(broken)
     }
 }
@@ -120,7 +120,7 @@ pub async fn run(
     let certificate = tokio::select! {
         biased;
         done = done => done?,
-        () = stopping.more_than(Hurry::Finish) => return Err(Failed::Interrupted),
+        () = stopping.more_than(Stop::Graceful) => return Err(Failed::Interrupted),
     };
     Ok(run.outcome(certificate, began.elapsed()))
 }
@@ -137,7 +137,7 @@ struct Run<'r> {
     executed: usize,
     remembered: usize,
     injected: bool,
-    broken: Option<BrokenWorld>,
+    broken: Option<SetupError>,
     /// A call whose payload seems to vary after failures, to be looked into
     /// when nothing is under way.
     varying: Option<VaryingCall>,
@@ -166,12 +166,12 @@ struct Judged {
     reference: Observed,
     /// Whether the reference was made by an earlier run of this campaign.
     is_kept: bool,
-    chosen: Chosen,
+    chosen: ResolvedIdentity,
     judge: Judge,
 }
 
 /// An execution under way, which gives its worker back.
-type Running<'r> = BoxFuture<'r, (u32, Ticket, Result<Observed, BrokenWorld>)>;
+type Running<'r> = BoxFuture<'r, (u32, Ticket, Result<Observed, SetupError>)>;
 
 impl<'r> Run<'r> {
     fn new(
@@ -347,7 +347,7 @@ impl<'r> Run<'r> {
                         }
                     }
                 }
-                () = stopping.more_than(Hurry::None), if !stopped => {
+                () = stopping.more_than(Stop::No), if !stopped => {
                     stopped = true;
                     self.searcher.strategy().stop();
                 }
@@ -357,7 +357,7 @@ impl<'r> Run<'r> {
 
     /// Ends the search with what came out until now. What was under way is not
     /// waited for: what comes of it in a broken world says nothing.
-    fn break_off(&mut self, broken: BrokenWorld) {
+    fn break_off(&mut self, broken: SetupError) {
         self.broken = Some(broken);
         self.checks.give_up();
         self.searcher.strategy().break_off();
@@ -366,7 +366,7 @@ impl<'r> Run<'r> {
     /// Repeats what led to a call whose payload seems to vary, and if it does,
     /// starts over with the differing fields left out. Returns how calls are
     /// identified then.
-    async fn look_into_varying(&mut self) -> Result<Option<Arc<Identity>>, BrokenWorld> {
+    async fn look_into_varying(&mut self) -> Result<Option<Arc<Identity>>, SetupError> {
         let Some(varying) = self.varying.take() else {
             return Ok(None);
         };
@@ -392,9 +392,9 @@ impl<'r> Run<'r> {
     /// Forgets everything that was seen under faults.
     async fn start_over(
         &mut self,
-        chosen: Chosen,
+        chosen: ResolvedIdentity,
         masked: Vec<String>,
-    ) -> Result<Arc<Identity>, BrokenWorld> {
+    ) -> Result<Arc<Identity>, SetupError> {
         let identity = Arc::new(chosen.identity.clone());
         let (reference, _) = self.world.record(&Faultload::none(), &identity).await?;
         let settings = self.settings;
@@ -567,7 +567,7 @@ impl<'r> Run<'r> {
         &mut self,
         identity: &Arc<Identity>,
         until: &Until<'_>,
-    ) -> Result<(), BrokenWorld> {
+    ) -> Result<(), SetupError> {
         if self.broken.is_some() {
             return Ok(());
         }
@@ -700,7 +700,7 @@ struct Until<'u> {
 
 impl Until<'_> {
     fn is_over(&self) -> bool {
-        self.stopping.hurry() > Hurry::None || self.deadline.is_some_and(|at| at <= Instant::now())
+        self.stopping.requested() > Stop::No || self.deadline.is_some_and(|at| at <= Instant::now())
     }
 }
 
@@ -711,7 +711,7 @@ async fn run_all(
     faultloads: &[Faultload],
     identity: &Arc<Identity>,
     memory: &mut Memory,
-) -> Result<Vec<(Observed, bool)>, BrokenWorld> {
+) -> Result<Vec<(Observed, bool)>, SetupError> {
     let mut recall = |faultload| {
         let known = memory.executions.remove(faultload);
         known.filter(|_| memory.campaign.is_some())

@@ -7,8 +7,8 @@
 
 use murphy_model::{Call, Interface, Observed, Point};
 
+use crate::infer_identity::template;
 use crate::settings::Settings;
-use crate::stable::template;
 use crate::world::World;
 
 /// What was seen without faults before the references.

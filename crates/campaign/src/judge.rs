@@ -1,8 +1,8 @@
-//! What is held against the executions of a campaign, while it runs.
+//! Complaints about the executions of a campaign, while it runs.
 //!
 //! Owns when an execution is judged: as soon as the strategy has taken it in,
 //! in that order, so that nothing depends on how many run at once. Those that
-//! the strategy throws away never are. What is held against one is the
+//! the strategy throws away never are. Complaints about one is the
 //! oracles' business.
 
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use murphy_oracle::{Complaint, Findings, Oracle, Profile, Reference};
 use murphy_registry::Unattributed;
 use murphy_search::Ticket;
 
-use crate::doubts::Doubts;
 use crate::searcher::Searcher;
 use crate::settings::Settings;
+use crate::uncertainty::Uncertainty;
 
 pub(crate) struct Judge {
     oracles: murphy_oracle::Settings,
@@ -29,7 +29,7 @@ pub(crate) struct Judge {
     last_number: usize,
     /// How many of those that the search asked for failed.
     failed: usize,
-    doubts: Doubts,
+    doubts: Uncertainty,
     /// Whether an execution counts as one of the faults that were injected.
     injected_only: bool,
 }
@@ -48,7 +48,7 @@ impl Judge {
             passed: Vec::new(),
             last_number: 0,
             failed: 0,
-            doubts: Doubts::default(),
+            doubts: Uncertainty::default(),
             injected_only: settings.strategy.counts_injected_only(),
         }
     }
@@ -62,7 +62,7 @@ impl Judge {
         let symptom = |(oracle, _, complaint): (Oracle, Severity, Complaint)| Symptom {
             oracle,
             summary: complaint.summary,
-            struck: observed.execution.trace.struck(),
+            injected: observed.execution.trace.injected(),
         };
         fails.map(symptom).collect()
     }
@@ -158,8 +158,8 @@ pub(crate) struct Symptom {
     pub(crate) oracle: Oracle,
     /// What it said.
     pub(crate) summary: String,
-    /// The faults that struck.
-    pub(crate) struck: Faultload,
+    /// The faults that were injected.
+    pub(crate) injected: Faultload,
 }
 
 /// What a judge has to say in the end.
@@ -171,5 +171,5 @@ pub(crate) struct Judgement {
     /// How many of those that the search asked for failed.
     pub(crate) failed: usize,
     /// What was not certain.
-    pub(crate) doubts: Doubts,
+    pub(crate) doubts: Uncertainty,
 }

@@ -5,15 +5,15 @@
 //! as [`Event`]s; terminal, reports and the store only listen. Where a
 //! scenario runs is a [`World`]: a system described in `murphy.toml` (`system`),
 //! an example system on sockets or in memory. What to try next is the
-//! strategy's decision (`search`), what is held against an execution the
+//! strategy's decision (`search`), complaints about an execution the
 //! oracles' (`oracle`), what is kept of it the store's (`store`).
 
 mod answer_masks;
 mod campaign;
 pub mod directory;
-mod doubts;
 mod equal_calls;
 mod first_run;
+mod infer_identity;
 mod judge;
 mod redacted;
 mod reference;
@@ -21,19 +21,19 @@ mod retrace;
 mod searcher;
 mod settings;
 pub mod since;
-mod stable;
 mod stop;
+mod uncertainty;
 mod volatile;
 mod world;
 
 pub use campaign::{Failed, Memory, Outcome, STATE_LEFT_BEHIND, run};
-pub use doubts::uncalled;
+pub use infer_identity::Varies;
 pub use murphy_model::{Event, LeftBehind, Sink, Standing};
 pub use redacted::redacted;
-pub use reference::{Chosen, Refused, run as references};
+pub use reference::{Refused, ResolvedIdentity, run as references};
 pub use retrace::{Retraced, retrace};
 pub use searcher::Searcher;
-pub use settings::{Heading, IdentityChoice, MayLeaveOut, REFERENCES, Settings, StrategyKind};
-pub use stable::Varies;
-pub use stop::{Hurry, Stopper, Stopping};
-pub use world::{BrokenWorld, Executing, Job, Keep, World};
+pub use settings::{Droppable, Heading, IdentityChoice, REFERENCES, Settings, StrategyKind};
+pub use stop::{Stop, Stopper, Stopping};
+pub use uncertainty::uncalled;
+pub use world::{Executing, Job, Keep, SetupError, World};

@@ -2,7 +2,7 @@
 //!
 //! Owns the refusal: faults tell nothing about a test that fails without them
 //! or whose calls come and go. Which parts of requests vary, and what is left
-//! out of calls' names because of it, is [`crate::stable`]'s business.
+//! out of calls' names because of it, is [`crate::infer_identity`]'s business.
 
 use std::sync::Arc;
 
@@ -11,15 +11,15 @@ use murphy_registry::Recorded;
 
 use crate::answer_masks;
 use crate::first_run::Trials;
+use crate::infer_identity::{self, Compared, Varies};
 use crate::redacted::redacted;
 use crate::settings::{IdentityChoice, Settings};
-use crate::stable::{self, Compared, Varies};
 use crate::world::World;
 
-/// How calls are told apart, and what was left out of it.
+/// How calls are identified, and what was left out of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chosen {
-    /// How calls are told apart.
+pub struct ResolvedIdentity {
+    /// How calls are identified.
     pub identity: Identity,
     /// What was left out, and why, one sentence each.
     pub masked: Vec<String>,
@@ -27,10 +27,10 @@ pub struct Chosen {
     pub first_run: Vec<Point>,
 }
 
-impl Chosen {
+impl ResolvedIdentity {
     /// This identity, with nothing left out of it.
     pub fn exactly(identity: Identity) -> Self {
-        Chosen {
+        ResolvedIdentity {
             identity,
             masked: Vec::new(),
             first_run: Vec::new(),
@@ -72,13 +72,13 @@ pub enum Refused {
     },
 }
 
-/// Runs the references and settles how calls are told apart. What comes back
+/// Runs the references and settles how calls are identified. What comes back
 /// is the first of them, its calls named as they will be.
 pub async fn run(
     world: &dyn World,
     settings: &Settings,
     sink: &mut dyn Sink,
-) -> Result<(Observed, Chosen), crate::Failed> {
+) -> Result<(Observed, ResolvedIdentity), crate::Failed> {
     let start = Arc::new(settings.identity.start().clone());
     let none = Faultload::none();
     let mut references: Vec<(Observed, Option<Recorded>)> = Vec::new();
@@ -151,21 +151,24 @@ fn check_passed(number: usize, observed: &Observed) -> Result<(), Refused> {
 fn settle(
     settings: &Settings,
     references: &[(Observed, Option<Recorded>)],
-) -> Result<(Observed, Chosen), Refused> {
+) -> Result<(Observed, ResolvedIdentity), Refused> {
     let recorded: Option<Vec<&Recorded>> = references.iter().map(|(_, r)| r.as_ref()).collect();
     let refused = |varies| Refused::Unstable { varies };
     let filter = &settings.options.filter;
     let (mut chosen, trace) = match (&settings.identity, &recorded) {
         (IdentityChoice::Auto(start, may), Some(recorded)) => {
-            let settled = stable::most_precise(start, *may, recorded, filter);
+            let settled = infer_identity::most_precise(start, *may, recorded, filter);
             settled.map_err(refused)?
         }
         (choice, _) => {
             let traces: Vec<_> = references.iter().map(|(o, _)| &o.execution.trace).collect();
             let count = choice.start().count;
-            stable::check(&traces, Compared { count, filter }).map_err(refused)?;
+            infer_identity::check(&traces, Compared { count, filter }).map_err(refused)?;
             let first = traces.first().expect("at least one reference");
-            (Chosen::exactly(choice.start().clone()), (*first).clone())
+            (
+                ResolvedIdentity::exactly(choice.start().clone()),
+                (*first).clone(),
+            )
         }
     };
     let trace = answer_masks::apply(&mut chosen, trace, &recorded.unwrap_or_default());

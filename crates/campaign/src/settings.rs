@@ -34,9 +34,9 @@ pub struct Settings {
     pub audit: Option<usize>,
     /// How many times the scenario is run without faults first; at least 1.
     pub references: usize,
-    /// How calls are told apart.
+    /// How calls are identified.
     pub identity: IdentityChoice,
-    /// What is held against executions.
+    /// Complaints about executions.
     pub oracles: murphy_oracle::Settings,
     /// What reports say besides.
     pub heading: Heading,
@@ -91,20 +91,20 @@ impl StrategyKind {
     }
 }
 
-/// How calls are told apart.
+/// How calls are identified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IdentityChoice {
     /// Exactly so.
     Given(Identity),
     /// So, less whatever differs between reference executions and may be left
     /// out.
-    Auto(Identity, MayLeaveOut),
+    Auto(Identity, Droppable),
 }
 
 /// What may be ignored when identifying calls; path segments that differ
 /// always may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MayLeaveOut {
+pub struct Droppable {
     /// Fields of what is sent, or all of it.
     pub payload: bool,
     /// The caller's completed calls.
@@ -113,9 +113,9 @@ pub struct MayLeaveOut {
     pub call_site: bool,
 }
 
-impl MayLeaveOut {
+impl Droppable {
     /// Whatever differs.
-    pub const ANYTHING: Self = MayLeaveOut {
+    pub const ANYTHING: Self = Droppable {
         payload: true,
         predecessors: true,
         call_site: true,

@@ -4,25 +4,25 @@
 
 use tokio::sync::watch;
 
-/// How much of a hurry there is.
+/// Whether and how a campaign is to stop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Hurry {
-    /// None: go on.
+pub enum Stop {
+    /// Go on.
     #[default]
-    None,
+    No,
     /// Begin nothing more, finish what is under way.
-    Finish,
+    Graceful,
     /// Drop what is under way.
     Now,
 }
 
 /// Tells a campaign to stop.
 #[derive(Debug, Default)]
-pub struct Stopper(watch::Sender<Hurry>);
+pub struct Stopper(watch::Sender<Stop>);
 
 /// Learns of it.
 #[derive(Clone, Debug)]
-pub struct Stopping(watch::Receiver<Hurry>);
+pub struct Stopping(watch::Receiver<Stop>);
 
 impl Stopper {
     /// One that has not said anything yet.
@@ -36,11 +36,11 @@ impl Stopper {
     }
 
     /// Asks to stop; the second time at once.
-    pub fn hurry(&self) {
-        self.0.send_modify(|hurry| {
-            *hurry = match hurry {
-                Hurry::None => Hurry::Finish,
-                Hurry::Finish | Hurry::Now => Hurry::Now,
+    pub fn stop(&self) {
+        self.0.send_modify(|stop| {
+            *stop = match stop {
+                Stop::No => Stop::Graceful,
+                Stop::Graceful | Stop::Now => Stop::Now,
             };
         });
     }
@@ -53,14 +53,14 @@ impl Stopping {
     }
 
     /// What was asked up to now.
-    pub fn hurry(&self) -> Hurry {
+    pub fn requested(&self) -> Stop {
         *self.0.borrow()
     }
 
-    /// Waits until more of a hurry is asked for than `than`; for ever if
+    /// Waits until a faster stop is asked for than `than`; for ever if
     /// nobody is there to ask.
-    pub async fn more_than(&mut self, than: Hurry) {
-        if self.0.wait_for(|hurry| *hurry > than).await.is_err() {
+    pub async fn more_than(&mut self, than: Stop) {
+        if self.0.wait_for(|stop| *stop > than).await.is_err() {
             std::future::pending::<()>().await;
         }
     }
@@ -71,15 +71,15 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_second_word_is_the_stronger_one() {
+    async fn the_second_request_stops_now() {
         let stopper = Stopper::new();
         let mut stopping = stopper.stopping();
-        assert_eq!(stopping.hurry(), Hurry::None);
-        stopper.hurry();
-        stopping.more_than(Hurry::None).await;
-        assert_eq!(stopping.hurry(), Hurry::Finish);
-        stopper.hurry();
-        stopping.more_than(Hurry::Finish).await;
-        assert_eq!(stopping.hurry(), Hurry::Now);
+        assert_eq!(stopping.requested(), Stop::No);
+        stopper.stop();
+        stopping.more_than(Stop::No).await;
+        assert_eq!(stopping.requested(), Stop::Graceful);
+        stopper.stop();
+        stopping.more_than(Stop::Graceful).await;
+        assert_eq!(stopping.requested(), Stop::Now);
     }
 }

@@ -9,9 +9,9 @@
 use murphy_model::{Faultload, Observed, Point, Target, Verdict};
 use murphy_registry::Recorded;
 
-use crate::reference::Chosen;
+use crate::infer_identity;
+use crate::reference::ResolvedIdentity;
 use crate::settings::{IdentityChoice, Settings};
-use crate::stable;
 
 /// A planned call that was not made, while one was made that differs from it
 /// in what it sends alone.
@@ -53,20 +53,26 @@ impl VaryingCall {
 /// Leaves out what differs between executions under the same faultload, or all
 /// payloads if no single field explains it. Says whether anything is left out
 /// that was not before: nothing is if all of them show the same calls.
-pub(crate) fn loosen(chosen: &mut Chosen, settings: &Settings, seen: &[Recorded]) -> bool {
+pub(crate) fn loosen(
+    chosen: &mut ResolvedIdentity,
+    settings: &Settings,
+    seen: &[Recorded],
+) -> bool {
     let IdentityChoice::Auto(_, may) = &settings.identity else {
         return false;
     };
     let seen: Vec<&Recorded> = seen.iter().collect();
     let filter = &settings.options.filter;
-    let agree = |chosen: &Chosen| stable::attempt(&chosen.identity, &seen, filter).is_ok();
+    let agree = |chosen: &ResolvedIdentity| {
+        infer_identity::attempt(&chosen.identity, &seen, filter).is_ok()
+    };
     if agree(chosen) {
         return false;
     }
     let before = chosen.identity.clone();
-    stable::mask_what_differs(chosen, *may, &seen);
+    infer_identity::mask_what_differs(chosen, *may, &seen);
     if !agree(chosen) {
-        stable::without_payload(chosen, *may, &seen);
+        infer_identity::without_payload(chosen, *may, &seen);
     }
     chosen.identity != before
 }

@@ -13,7 +13,7 @@ use murphy_registry::{Recorded, Unattributed};
 /// down, a command is not found, a port is taken. Not a verdict on the system.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct BrokenWorld {
+pub struct SetupError {
     /// What is wrong, in one line.
     pub message: String,
     /// Where the part concerned is described, such as `murphy.toml:3`.
@@ -22,6 +22,41 @@ pub struct BrokenWorld {
     pub hint: Option<String>,
     /// What the parts concerned last printed, to be shown below.
     pub logs: Vec<(String, String)>,
+}
+
+impl SetupError {
+    /// Something is wrong, and it is not known how to help.
+    pub fn new(message: impl Into<String>) -> Self {
+        SetupError {
+            message: message.into(),
+            place: None,
+            hint: None,
+            logs: Vec::new(),
+        }
+    }
+
+    /// With where the part concerned is described, if it is known.
+    #[must_use]
+    pub fn at(mut self, place: &Option<String>) -> Self {
+        self.place.clone_from(place);
+        self
+    }
+
+    /// With a way out.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// With what a part concerned last printed, if it printed anything.
+    #[must_use]
+    pub fn printed(mut self, part: &str, text: String) -> Self {
+        if !text.trim().is_empty() {
+            self.logs.push((part.to_owned(), text));
+        }
+        self
+    }
 }
 
 /// Where scenarios run.
@@ -72,12 +107,12 @@ pub trait World: Send + Sync {
 
     /// Brings the system back to how it was when it was started, while nothing
     /// runs; false where that cannot be done from here.
-    fn restart(&self) -> BoxFuture<'_, Result<bool, BrokenWorld>> {
+    fn restart(&self) -> BoxFuture<'_, Result<bool, SetupError>> {
         Box::pin(async { Ok(false) })
     }
 
     /// Stops what was started for it.
-    fn stop(self: Box<Self>) -> BoxFuture<'static, Result<(), BrokenWorld>> {
+    fn stop(self: Box<Self>) -> BoxFuture<'static, Result<(), SetupError>> {
         Box::pin(async { Ok(()) })
     }
 
@@ -90,7 +125,7 @@ pub trait World: Send + Sync {
         worker: u32,
         faultload: &'w Faultload,
         identity: &'w Arc<Identity>,
-    ) -> BoxFuture<'w, Result<Observed, BrokenWorld>> {
+    ) -> BoxFuture<'w, Result<Observed, SetupError>> {
         let job = Job {
             worker,
             faultload,
@@ -141,4 +176,4 @@ pub enum Keep {
 
 /// An execution under way: what is seen of it and, where they are to be kept and
 /// the world can tell, its requests.
-pub type Executing<'w> = BoxFuture<'w, Result<(Observed, Option<Recorded>), BrokenWorld>>;
+pub type Executing<'w> = BoxFuture<'w, Result<(Observed, Option<Recorded>), SetupError>>;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use murphy_campaign::{
-    BrokenWorld, Executing, Heading, IdentityChoice, Job, Memory, Settings, Stopping, StrategyKind,
+    Executing, Heading, IdentityChoice, Job, Memory, Settings, SetupError, Stopping, StrategyKind,
     World, run,
 };
 use murphy_model::{
@@ -64,7 +64,7 @@ impl World for Talkative {
         1
     }
 
-    fn restart(&self) -> BoxFuture<'_, Result<bool, BrokenWorld>> {
+    fn restart(&self) -> BoxFuture<'_, Result<bool, SetupError>> {
         self.is_locked.store(false, SeqCst);
         Box::pin(async { Ok(true) })
     }

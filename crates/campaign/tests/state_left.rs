@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use murphy_campaign::{
-    BrokenWorld, Event, Executing, IdentityChoice, Job, Memory, Outcome, STATE_LEFT_BEHIND,
-    Settings, Sink, Stopping, StrategyKind, World, run,
+    Event, Executing, IdentityChoice, Job, Memory, Outcome, STATE_LEFT_BEHIND, Settings,
+    SetupError, Sink, Stopping, StrategyKind, World, run,
 };
 use murphy_model::{
     Call, CallId, Execution, Fault, Faultload, Identity, Incomplete, Observed, Point, Reply, Trace,
@@ -95,7 +95,7 @@ impl World for Leaking {
         4
     }
 
-    fn restart(&self) -> BoxFuture<'_, Result<bool, BrokenWorld>> {
+    fn restart(&self) -> BoxFuture<'_, Result<bool, SetupError>> {
         if self.can_restart {
             self.is_dirty.store(false, SeqCst);
         }

@@ -5,7 +5,7 @@
 //! these; it is a result.
 
 use murphy::replays::ReplayError;
-use murphy_campaign::{BrokenWorld, Failed, Refused, Varies};
+use murphy_campaign::{Failed, Refused, SetupError, Varies};
 use murphy_model::{Interface, Point};
 use murphy_report::redact;
 use murphy_store::StoreError;
@@ -46,7 +46,7 @@ pub(crate) enum Error {
         output: Option<String>,
     },
     /// The system under test cannot be run.
-    Broken(BrokenWorld),
+    Broken(SetupError),
     /// What campaigns are kept in does not work.
     Store(StoreError),
     /// Told to stop at once.
@@ -127,11 +127,11 @@ fn quoted_line(line: &str) -> String {
 
 /// Commands are shown with what their variables stand for, and services may
 /// log anything; what is secret of it does not belong into a build's log.
-fn broken_text(broken: &BrokenWorld) -> String {
+fn broken_text(broken: &SetupError) -> String {
     redact::owned(&whole_broken_text(broken))
 }
 
-fn whole_broken_text(broken: &BrokenWorld) -> String {
+fn whole_broken_text(broken: &SetupError) -> String {
     let mut text = broken.message.clone();
     if let Some(place) = &broken.place {
         text += &format!("\n --> {place}");
@@ -209,17 +209,13 @@ fn way_out(varies: &[Varies]) -> String {
 const UNSTABLE: &str = "make the scenario start from the same state every time (a `reset` step), or name what varies under `[identity]` in murphy.toml";
 
 /// What is said to bring everything back to how it is after a start does not.
-fn not_cold(at: &[Point]) -> BrokenWorld {
+fn not_cold(at: &[Point]) -> SetupError {
     let calls: Vec<String> = at.iter().map(|at| format!("`{at}`")).collect();
-    BrokenWorld {
-        message: format!(
-            "executions do not begin as the first after a start: only that made {}",
-            calls.join(", ")
-        ),
-        place: None,
-        hint: Some("`restart = \"execution\"` or `cold = true` say they do: what still knows of the first run, a database or a file?".to_owned()),
-        logs: Vec::new(),
-    }
+    SetupError::new(format!(
+        "executions do not begin as the first after a start: only that made {}",
+        calls.join(", ")
+    ))
+    .hint("`restart = \"execution\"` or `cold = true` say they do: what still knows of the first run, a database or a file?")
 }
 
 /// Enough to work on; later ones may follow from these.
@@ -269,8 +265,8 @@ impl From<StoreError> for Error {
     }
 }
 
-impl From<BrokenWorld> for Error {
-    fn from(broken: BrokenWorld) -> Self {
+impl From<SetupError> for Error {
+    fn from(broken: SetupError) -> Self {
         Error::Broken(broken)
     }
 }
@@ -284,11 +280,11 @@ impl From<anyhow::Error> for Error {
 #[cfg(test)]
 mod tests {
     use super::{broken_text, why_it_failed};
-    use murphy_campaign::BrokenWorld;
+    use murphy_campaign::SetupError;
 
     #[test]
     fn secrets_of_a_broken_system_are_not_printed() {
-        let broken = BrokenWorld {
+        let broken = SetupError {
             message: "setup step 1 (`fill --token=s3cret1`) failed".to_owned(),
             place: Some("murphy.toml:3".to_owned()),
             hint: Some("try it by hand: `serve --password=s3cret2`".to_owned()),

@@ -21,7 +21,7 @@ pub(crate) const USAGE: u8 = 2;
 /// later: what was found until then is reported all the same.
 pub(crate) const REFERENCE_FAILED: u8 = 3;
 
-/// There is nothing to inject, or no planned fault struck: nothing was tested.
+/// There is nothing to inject, or no planned fault was injected: nothing was tested.
 pub(crate) const NOTHING_INJECTED: u8 = 4;
 
 /// The search ended before it was complete, and `--require-complete` was given.

@@ -6,29 +6,29 @@
 //! went.
 
 mod args;
-mod asked;
+mod baseline_filter;
+mod campaign_record;
 mod commands;
 mod context;
 mod descriptors;
 mod error;
 mod exit;
-mod kept;
-mod known;
 mod observe;
 mod output;
+mod output_files;
 mod own_project;
 mod past_execution;
 mod patience;
 mod progress;
 mod project;
-mod reopened;
+mod replay_system;
 mod reporting;
 mod runtime;
+mod saved_args;
 mod settings;
 mod unseen;
 mod versions;
 mod worlds;
-mod written;
 
 use std::process::ExitCode;
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use murphy_campaign::{Chosen, Event, Settings as Campaign, Sink, World};
+use murphy_campaign::{Event, ResolvedIdentity, Settings as Campaign, Sink, World};
 use murphy_model::{Flag, Observed};
 use murphy_system::spec::ScenarioSpec;
 
@@ -18,7 +18,7 @@ pub(crate) const HINT: &str = "fix the test or the system first: faults tell not
 /// What was seen.
 pub(crate) struct Seen {
     pub(crate) observed: Observed,
-    pub(crate) chosen: Chosen,
+    pub(crate) chosen: ResolvedIdentity,
     /// How long one execution takes from its start to the start of the next:
     /// with what is reset before it and what is waited for after it.
     pub(crate) each: Duration,
@@ -45,7 +45,7 @@ pub(crate) fn references(
         let done = murphy_campaign::references(&world, campaign, &mut count).await;
         let each = began.elapsed() / count.0.max(1);
         let at_once = world.workers().min(jobs);
-        let restart = world.restart_took();
+        let restart = world.system().restart_took();
         let done = done.map(|(observed, chosen)| {
             let unseen = Unseen::of(&world, &observed);
             (observed, chosen, unseen)

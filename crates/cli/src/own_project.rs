@@ -4,7 +4,7 @@
 //! Owns the border: a replay file is also a bug report, which is handed on and
 //! replayed by others, and it can name a command and a configuration. Only
 //! those that the user has anyway are used. Bringing the system up is for
-//! [`crate::reopened`].
+//! [`crate::replay_system`].
 
 use std::path::{Path, PathBuf};
 

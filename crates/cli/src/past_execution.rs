@@ -13,8 +13,8 @@ use murphy_store::{CampaignEntry, Store};
 use murphy_system::spec::ScenarioSpec;
 
 use crate::args::SearchArgs;
+use crate::campaign_record;
 use crate::error::Error;
-use crate::kept;
 use crate::project::Project;
 use crate::settings::Typed;
 use murphy_config::Usage;
@@ -129,7 +129,7 @@ fn last_campaign(
     let store = Store::open_existing(project.state())?;
     let last = store
         .as_ref()
-        .map(|store| kept::last_result(store, project, scenario));
+        .map(|store| campaign_record::last_result(store, project, scenario));
     let last = last.transpose()?.flatten();
     Ok(store
         .zip(last)
@@ -149,7 +149,7 @@ fn search_of(
     let kept = executions.len();
     let retraced = retrace(&campaign, executions);
     // Where nothing fits but what happens without faults, it is not the same
-    // search broken off early.
+    // search interrupted early.
     let is_other = kept > 1 && retraced.verdicts.len() <= 1;
     if retraced.is_cut_off && (is_other || !last.is_short()) {
         return Err(another_search(project, scenario).into());
@@ -165,7 +165,7 @@ fn as_it_was_run(
     strategy: Option<StrategyKind>,
     last: &CampaignEntry,
 ) -> Result<Campaign, Error> {
-    let asked = kept::asked(&last.settings);
+    let asked = campaign_record::asked(&last.settings);
     let search = SearchArgs {
         // How many ran at once changes no result, and nothing is run now.
         jobs: Some(1),
@@ -179,7 +179,7 @@ fn as_it_was_run(
 }
 
 fn none_ended(project: &Project, scenario: &ScenarioSpec) -> Usage {
-    kept::none_ended(project, scenario)
+    campaign_record::none_ended(project, scenario)
         .hint("run `murphy run` first; explanations are about what it did")
 }
 

@@ -9,14 +9,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use murphy::replays::System;
-use murphy_campaign::{BrokenWorld, Heading, IdentityChoice, MayLeaveOut, Settings as Campaign};
+use murphy_campaign::{Droppable, Heading, IdentityChoice, Settings as Campaign, SetupError};
 use murphy_model::{Identity, PathTemplates, nearest};
 use murphy_proxy::Witness;
 use murphy_report::redact;
 use murphy_search::Modes;
 use murphy_system::spec::{ScenarioKind, ScenarioSpec, ServiceSpec, Source};
 use murphy_system::{
-    self, Clash, Correlation, HowClashed, LiveOptions, LiveWorld, ServiceState, Wanted,
+    self, Correlation, Interference, InterferenceKind, LiveOptions, LiveWorld, RunningSystem,
+    ServiceState, Wanted,
 };
 
 use crate::args::{ProjectArgs, SearchArgs};
@@ -111,7 +112,8 @@ impl Project {
             Some(modes) => murphy_search::mode_rules(Some(modes)),
             None => self.config.modes.for_search(),
         };
-        let search = typed.resolve(rules, Modes::ByRule(modes.clone()))?;
+        let mut search = typed.resolve(rules, Modes::ByRule(modes.clone()))?;
+        search.options.entries = scenario.entries;
         let jobs = self.jobs(typed.search);
         descriptors::check(jobs, self.config.system.services.len(), false)?;
         Ok(Campaign {
@@ -168,53 +170,47 @@ impl Project {
     }
 
     /// Brings the system up for a scenario and finds out how its calls are
-    /// told apart; says what there is to say about it.
+    /// identified; says what there is to say about it.
     pub(crate) async fn bring_up(
         &self,
         scenario: &ScenarioSpec,
         jobs: u32,
         name: &str,
-    ) -> Result<(LiveWorld, Correlation), BrokenWorld> {
-        let up = self.bring_up_watched(scenario, jobs, name, None).await?;
-        if let Some(took) = up.0.restart_took() {
-            output::say(format_args!(
-                "note: services are restarted before every execution, which takes about {took:.1?} each time"
-            ));
-        }
-        say_if_one_at_a_time(&up.1, scenario, jobs);
-        say_if_waiting(&up.1);
-        Ok(up)
+    ) -> Result<(LiveWorld, Correlation), SetupError> {
+        let scenarios = std::slice::from_ref(scenario);
+        let system = self.start(scenarios, jobs, name, None).await?;
+        self.enter(system, scenario, jobs).await
     }
 
     /// The same, where somebody is shown every call as it comes and says
-    /// himself how calls are told apart.
+    /// himself how calls are identified.
     pub(crate) async fn bring_up_watched(
         &self,
         scenario: &ScenarioSpec,
         jobs: u32,
         name: &str,
         witness: Option<Witness>,
-    ) -> Result<(LiveWorld, Correlation), BrokenWorld> {
-        let rules = &self.config.context;
+    ) -> Result<(LiveWorld, Correlation), SetupError> {
+        let scenarios = std::slice::from_ref(scenario);
+        let system = self.start(scenarios, jobs, name, witness).await?;
+        LiveWorld::correlated_in(system, scenario.clone(), self.wanted(jobs)).await
+    }
+
+    /// Starts the system that these scenarios share.
+    pub(crate) async fn start(
+        &self,
+        scenarios: &[ScenarioSpec],
+        jobs: u32,
+        name: &str,
+        witness: Option<Witness>,
+    ) -> Result<Arc<RunningSystem>, SetupError> {
         let options = self.live_options(jobs, name, witness);
-        let wanted = Wanted {
-            solo: match rules.solo {
-                Switch::Auto => None,
-                Switch::On => Some(true),
-                Switch::Off => Some(false),
-            },
-            grace: rules.grace,
-            at_once: jobs,
-        };
+        let options = self.wanted(jobs).options(options);
         let system = self.config.system.clone();
-        let started = LiveWorld::start_correlated(system, scenario.clone(), options, wanted);
-        let (world, correlation) = started.await?;
-        for cleaned in world.cleaned_up() {
-            let names: Vec<&str> = cleaned
-                .stopped
-                .iter()
-                .map(|(_, name)| name.as_str())
-                .collect();
+        let system = RunningSystem::start(system, scenarios, options).await?;
+        for cleaned in system.cleaned_up() {
+            let names = cleaned.stopped.iter().map(|(_, name)| name.as_str());
+            let names: Vec<&str> = names.collect();
             if !names.is_empty() {
                 let (owner, names) = (cleaned.owner, names.join(", "));
                 output::say(format_args!(
@@ -222,7 +218,41 @@ impl Project {
                 ));
             }
         }
+        Ok(system)
+    }
+
+    /// Puts a scenario into a system that is up, and finds out how its calls
+    /// are identified; says what there is to say about it.
+    pub(crate) async fn enter(
+        &self,
+        system: Arc<RunningSystem>,
+        scenario: &ScenarioSpec,
+        jobs: u32,
+    ) -> Result<(LiveWorld, Correlation), SetupError> {
+        let entered = LiveWorld::correlated_in(system, scenario.clone(), self.wanted(jobs));
+        let (world, correlation) = entered.await?;
+        if let Some(took) = world.system().restart_took() {
+            output::say(format_args!(
+                "note: services are restarted before every execution, which takes about {took:.1?} each time"
+            ));
+        }
+        say_if_one_at_a_time(&correlation, scenario, jobs);
+        say_if_waiting(&correlation);
         Ok((world, correlation))
+    }
+
+    /// What is to be found out about how calls are identified.
+    fn wanted(&self, jobs: u32) -> Wanted {
+        let rules = &self.config.context;
+        Wanted {
+            solo: match rules.solo {
+                Switch::Auto => None,
+                Switch::On => Some(true),
+                Switch::Off => Some(false),
+            },
+            grace: rules.grace,
+            at_once: jobs,
+        }
     }
 
     /// The version of a test, with the steps around it; `own` are the files
@@ -246,7 +276,7 @@ impl Project {
     }
 
     /// Looks at every service, whatever the others do, and at nothing else.
-    pub(crate) async fn survey(&self, name: &str) -> Result<Vec<ServiceState>, BrokenWorld> {
+    pub(crate) async fn survey(&self, name: &str) -> Result<Vec<ServiceState>, SetupError> {
         let options = self.live_options(1, name, None);
         murphy_system::survey(&self.config.system, &options).await
     }
@@ -330,13 +360,13 @@ fn say_if_waiting(correlation: &Correlation) {
 }
 
 /// What lets a test run beside itself.
-fn way_out(clash: &Clash, scenario: &ScenarioSpec) -> &'static str {
+fn way_out(clash: &Interference, scenario: &ScenarioSpec) -> &'static str {
     match (&clash.how, &scenario.kind) {
-        (HowClashed::Failed { .. }, ScenarioKind::Command(_)) => {
+        (InterferenceKind::Failed { .. }, ScenarioKind::Command(_)) => {
             "\nhint: parallel executions need separate data: use `MURPHY_WORKER`"
         }
-        (HowClashed::Failed { .. }, _) => "\nhint: parallel executions need separate data",
-        (HowClashed::OtherCalls(_), _) => "",
+        (InterferenceKind::Failed { .. }, _) => "\nhint: parallel executions need separate data",
+        (InterferenceKind::OtherCalls(_), _) => "",
     }
 }
 
@@ -358,7 +388,7 @@ fn identity(rules: &IdentityRules) -> IdentityChoice {
         masked: rules.masked.clone(),
         ..usual
     };
-    let may = MayLeaveOut {
+    let may = Droppable {
         payload: rules.payload == Switch::Auto,
         predecessors: rules.predecessors == Switch::Auto,
         call_site: rules.call_site == Switch::Auto,

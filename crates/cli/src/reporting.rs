@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use murphy::replays::{Replay, System, write_files};
-use murphy_campaign::BrokenWorld;
+use murphy_campaign::SetupError;
 use murphy_model::{Certificate, Faultload, Finding, Flag, Identity, nearest};
 use murphy_report::{Summary, json, junit, markdown, terminal};
 
@@ -31,9 +31,9 @@ pub(crate) fn exit_code(summary: &Summary, require_complete: bool) -> u8 {
     }
 }
 
-/// The same for a search that may have been broken off, which is said after
+/// The same for a search that may have been interrupted, which is said after
 /// what was found until then.
-pub(crate) fn with_broken(code: u8, broken: Option<BrokenWorld>) -> u8 {
+pub(crate) fn with_broken(code: u8, broken: Option<SetupError>) -> u8 {
     match broken {
         Some(broken) => exit::worst(&[code, Error::Broken(broken).report()]),
         None => code,

@@ -7,10 +7,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
-use murphy_campaign::{
-    BrokenWorld, Event, Failed, Hurry, Memory, Outcome, Settings, Sink, Stopper, World, run,
-};
-use murphy_report::{Collector, Summary};
+use murphy::{Finished, run_campaign};
+use murphy_campaign::{Failed, Memory, Settings, SetupError, Sink, Stop, Stopper, World};
 use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -44,50 +42,35 @@ fn block_on_runtime<T>(builder: &mut Builder, work: impl Future<Output = T>) -> 
     })
 }
 
-/// A campaign that came to its end.
-pub(crate) struct Finished {
-    pub(crate) outcome: Outcome,
-    /// What is reported of it.
-    pub(crate) summary: Summary,
-    /// Whether a signal stopped it.
-    pub(crate) interrupted: bool,
-}
-
-/// Runs a campaign; signals stop it.
+/// Runs a campaign; signals stop it. Says whether one did.
 pub(crate) async fn campaign(
     world: &dyn World,
     settings: &Settings,
     memory: Memory,
     sinks: &mut [&mut dyn Sink],
-) -> Result<Finished, Failed> {
+) -> Result<(Finished, bool), Failed> {
     let _under_way = UnderWay::begin();
     let stopper = Stopper::new();
     let stopping = stopper.stopping();
-    let mut sinks = All(Collector::default(), sinks);
-    let running = run(world, settings, memory, &mut sinks, stopping.clone());
-    let outcome = tokio::select! {
-        outcome = running => outcome?,
+    let running = run_campaign(world, settings, memory, sinks, stopping.clone());
+    let finished = tokio::select! {
+        finished = running => finished?,
         never = stop_on_signals(&stopper) => never,
     };
-    let summary = sinks.0.summary();
-    Ok(Finished {
-        outcome,
-        summary: summary.expect("a campaign with an outcome has ended"),
-        interrupted: stopping.hurry() > Hurry::None,
-    })
+    Ok((finished, stopping.requested() > Stop::No))
 }
 
 async fn stop_on_signals(stopper: &Stopper) -> ! {
     let mut signals = Signals::listen();
     if signals.next().await == Wish::Finish {
         output::say(FIRST);
-        stopper.hurry();
+        stopper.stop();
         signals.next().await;
     }
     output::say(SECOND);
     // Asked twice, it stops now.
-    stopper.hurry();
-    stopper.hurry();
+    stopper.stop();
+    stopper.stop();
     std::future::pending().await
 }
 
@@ -96,7 +79,7 @@ async fn stop_on_signals(stopper: &Stopper) -> ! {
 /// the first waits until all is in order, and the second breaks that off,
 /// which leaves the cleaning up to what is dropped.
 pub(crate) async fn stop(
-    stopping: impl Future<Output = Result<(), BrokenWorld>>,
+    stopping: impl Future<Output = Result<(), SetupError>>,
     mut interrupted: bool,
 ) -> Stopped {
     let _under_way = UnderWay::begin();
@@ -125,7 +108,7 @@ pub(crate) async fn stop(
 /// What came of the end.
 pub(crate) struct Stopped {
     /// What is not in order now.
-    pub(crate) trouble: Option<BrokenWorld>,
+    pub(crate) trouble: Option<SetupError>,
     /// Whether a signal asked for an end, by now or before.
     pub(crate) interrupted: bool,
 }
@@ -218,18 +201,6 @@ impl Signals {
             if !UNDER_WAY.load(Ordering::Relaxed) {
                 return;
             }
-        }
-    }
-}
-
-/// Several listeners as one, who makes the summary first.
-struct All<'s, 'l>(Collector, &'s mut [&'l mut dyn Sink]);
-
-impl Sink for All<'_, '_> {
-    fn note(&mut self, event: &Event) {
-        self.0.note(event);
-        for sink in self.1.iter_mut() {
-            sink.note(event);
         }
     }
 }

@@ -222,6 +222,7 @@ mod tests {
             name: "command".to_owned(),
             kind: ScenarioKind::Command(command),
             timeout: Duration::from_secs(1),
+            entries: false,
         };
         let cart = ServiceSpec {
             name: "cart".to_owned(),

@@ -69,7 +69,7 @@ fn main() -> ExitCode {
             "that a bug is gone is told only by who looked everywhere",
             gone,
         ),
-        ("why a campaign cannot be gone on with is told", not_resumed),
+        ("why a campaign cannot be resumed is told", not_resumed),
         ("a store that cannot be written says so", no_store),
         (
             "a report that cannot be written keeps no other from it",
@@ -151,7 +151,7 @@ fn one_ctrl_c() {
     assert!(done.stderr.contains("finishing running executions"));
     assert!(done.stderr.contains("`--resume` with the same arguments"));
     project.check_nothing_is_left();
-    // There is a result, and it can be gone on with all the same.
+    // There is a result, and it can be resumed all the same.
     let events = "--report=events=events.ndjson";
     let resumed = ["run", "--format", "json", events, "--resume"];
     let resumed = project.run(&resumed).exited(1).result();
@@ -184,7 +184,7 @@ fn two_ctrl_c() {
     assert_eq!(done.stdout, "");
     assert!(said(&project).contains("stopping now"));
     project.check_nothing_is_left();
-    // It was broken off, so it can be resumed.
+    // It was interrupted, so it can be resumed.
     let store = Store::open(&project.state()).unwrap();
     let campaigns = store.campaigns().unwrap();
     assert_eq!(campaigns.len(), 1);
@@ -290,7 +290,7 @@ fn jobs_beyond_files() {
 fn ctrl_c_at_the_end() {
     let project = Project::new();
     let config = fs::read_to_string(project.directory.join("murphy.toml")).unwrap();
-    // Slow the first time only: what is broken off is done again.
+    // Slow the first time only: what is interrupted is done again.
     let teardown =
         "[steps]\nteardown = [[\"sh\", \"-c\", \"rm slow && touch tearing && sleep 600; true\"]]\n";
     project.write("murphy.toml", &(config + teardown));

@@ -73,7 +73,7 @@ pub struct Config {
     pub context: ContextRules,
     /// What the proxies are told, carriers and injected answers included.
     pub proxy: murphy_proxy::Settings,
-    /// What is held against an execution. Names are checked by who knows them.
+    /// Complaints about an execution. Names are checked by who knows them.
     pub oracles: Vec<OracleRule>,
     /// What some of the oracles go by; their levels are in `oracles`.
     pub rules: murphy_oracle::Settings,
@@ -297,6 +297,7 @@ impl Config {
             name: TYPED.to_owned(),
             kind: ScenarioKind::Command(command),
             timeout: SCENARIO_TIMEOUT,
+            entries: false,
         }];
         self
     }

@@ -1,8 +1,8 @@
-//! A faultload made ready for look-ups: which fault strikes this call?
+//! A faultload made ready for look-ups: which fault is injected into this call?
 //!
 //! Owns the index. The cost of a look-up does not depend on how many calls
 //! the faultload names; only patterns for the same destination, or for any,
-//! are tried one by one. What striking means is up to the simulator or the proxy.
+//! are tried one by one. What injecting means is up to the simulator or the proxy.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use rustc_hash::FxHashMap;
 use crate::point::AnyCount;
 use crate::{Fault, Faultload, Point, Target};
 
-/// The faults of one faultload, found by the point they strike.
+/// The faults of one faultload, found by the point they are injected into.
 #[derive(Clone, Debug, Default)]
 pub struct Armed {
     /// Those of single calls. One look-up tells for all attempts of a call, and
-    /// no point need be made for an attempt that nothing strikes.
+    /// no point need be made for an attempt without a fault.
     calls: FxHashMap<AnyCount, Attempts>,
     /// Patterns by the destination of their last frame.
     patterns: FxHashMap<Arc<str>, Vec<Arc<Fault>>>,
@@ -31,7 +31,7 @@ struct Attempts {
 }
 
 impl Attempts {
-    fn strike(&self, count: u32) -> Option<&Arc<Fault>> {
+    fn fault_at(&self, count: u32) -> Option<&Arc<Fault>> {
         self.single.get(&count).or(self.every.as_ref())
     }
 }
@@ -68,25 +68,25 @@ impl Armed {
         self.calls.entry(AnyCount(point.clone())).or_default()
     }
 
-    /// Whether nothing can be struck.
+    /// Whether nothing can be injected.
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty() && self.patterns.is_empty() && self.anywhere.is_empty()
     }
 
-    /// The fault that strikes the call at `point`, most specific target first:
+    /// The fault that is injected into the call at `point`, most specific target first:
     /// the call itself, then all its attempts, then patterns that name its
     /// destination, then other patterns; in the order of the faultload.
-    pub fn strike(&self, point: &Point) -> Option<&Fault> {
-        let struck = self.strike_attempt(point, point.frame().count);
-        struck.map(|fault| &**fault)
+    pub fn fault_at(&self, point: &Point) -> Option<&Fault> {
+        let injected = self.fault_at_attempt(point, point.frame().count);
+        injected.map(|fault| &**fault)
     }
 
     /// The same for the `count`-th attempt of the call at `point`, to be kept
     /// without a copy.
-    pub fn strike_attempt(&self, point: &Point, count: u32) -> Option<&Arc<Fault>> {
+    pub fn fault_at_attempt(&self, point: &Point, count: u32) -> Option<&Arc<Fault>> {
         let attempts = self.calls.get(&AnyCount(point.clone()));
         attempts
-            .and_then(|attempts| attempts.strike(count))
+            .and_then(|attempts| attempts.fault_at(count))
             .or_else(|| self.first_match(point, count))
     }
 
@@ -109,9 +109,11 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn struck(faults: &str, at: &str) -> Option<String> {
+    fn injected(faults: &str, at: &str) -> Option<String> {
         let armed = Armed::new(&faults.parse().unwrap());
-        armed.strike(&point(at)).map(|fault| fault.mode.to_string())
+        armed
+            .fault_at(&point(at))
+            .map(|fault| fault.mode.to_string())
     }
 
     #[test]
@@ -124,28 +126,28 @@ mod tests {
             ("a GET / > c GET /", Some("503")),
         ];
         for (at, mode) in cases {
-            assert_eq!(struck(faults, at).as_deref(), mode, "{at}");
+            assert_eq!(injected(faults, at).as_deref(), mode, "{at}");
         }
     }
 
     #[test]
     fn nothing_strikes_elsewhere() {
         assert_eq!(
-            struck("a GET / > b GET / #* = 500", "c GET / > b GET /"),
+            injected("a GET / > b GET / #* = 500", "c GET / > b GET /"),
             None
         );
         assert_eq!(
-            struck("** > c GET /* #* = 500", "a GET / > b GET / #2"),
+            injected("** > c GET /* #* = 500", "a GET / > b GET / #2"),
             None
         );
-        assert_eq!(struck("none", "a GET /"), None);
+        assert_eq!(injected("none", "a GET /"), None);
     }
 
     #[test]
     fn the_first_attempts_can_be_meant() {
         let faults = "a GET / > b GET / #..2 = 500";
         let counts =
-            [1, 2, 3].map(|n| struck(faults, &format!("a GET / > b GET / #{n}")).is_some());
+            [1, 2, 3].map(|n| injected(faults, &format!("a GET / > b GET / #{n}")).is_some());
         assert_eq!(counts, [true, true, false]);
     }
 }

@@ -63,7 +63,7 @@ impl Certificate {
 /// The space, divided: explored and skipped add up to all of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skips {
-    /// Faultloads whose every fault strikes: the cases that can happen at all.
+    /// Faultloads whose every fault is injected: the cases that can happen at all.
     #[serde(with = "json::text")]
     pub possible: BigUint,
     /// Faultloads of the space that were not run, by policy.
@@ -90,7 +90,7 @@ pub enum Incomplete {
     Sampling,
     /// The system contradicted itself, so skipping cannot be relied on.
     Nondeterminism,
-    /// Depth first, calls may be come by with more faults than needed, so a
+    /// Depth first, calls may first be reached with more faults than necessary, so a
     /// bound on faults may have cut off cases within it.
     BoundDepthFirst,
     /// Skipped cases that were run after all did not go as predicted.

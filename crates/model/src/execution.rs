@@ -8,17 +8,17 @@ use crate::{Fault, Faultload, Trace};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The scenario was content and every planned fault struck.
+    /// The scenario passed and every planned fault was injected.
     Passed,
     /// The scenario failed.
     Failed {
         /// What it said.
         why: String,
     },
-    /// The scenario was content, but not every planned fault struck, so it
+    /// The scenario passed, but not every planned fault was injected, so it
     /// says nothing about them.
     NotExercised {
-        /// The faults that never struck.
+        /// The faults that were never injected.
         missing: Vec<Fault>,
     },
 }
@@ -30,13 +30,13 @@ impl Verdict {
         if let Err(why) = scenario {
             return Verdict::Failed { why };
         }
-        let struck = |fault: &Fault| {
+        let injected = |fault: &Fault| {
             trace
                 .calls()
                 .iter()
                 .any(|c| c.injected.as_ref() == Some(fault))
         };
-        let missing: Vec<Fault> = planned.faults().filter(|fault| !struck(fault)).collect();
+        let missing: Vec<Fault> = planned.faults().filter(|fault| !injected(fault)).collect();
         if missing.is_empty() {
             Verdict::Passed
         } else {
@@ -70,6 +70,6 @@ impl Execution {
             Verdict::NotExercised { .. } => Verdict::Passed,
             verdict => verdict.clone(),
         };
-        (self.trace.struck(), verdict)
+        (self.trace.injected(), verdict)
     }
 }

@@ -1,14 +1,14 @@
 //! Faults and faultloads: what is to fail, and how.
 //!
 //! Owns which faults go together. A faultload holds at most one fault per
-//! target; whether its faults can all strike in one execution is for `search`
+//! target; whether its faults can all be injected in one execution is for `search`
 //! to find out.
 
 use std::collections::BTreeMap;
 
 use crate::{Attempts, FramePattern, Mode, Pattern, Point};
 
-/// Which calls a fault strikes.
+/// Which calls a fault is injected into.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Target {
     /// Exactly the call at this point: one transient failure.
@@ -54,12 +54,12 @@ impl Target {
         }
     }
 
-    /// Whether the call at `point` is struck.
+    /// Whether it is injected into the call at `point`.
     pub fn matches(&self, point: &Point) -> bool {
         match self {
             Target::Call(target) => target == point,
             Target::Every(target) => target.same_call(point),
-            Target::Matching(pattern) => pattern.matches(point),
+            Target::Matching(pattern) => pattern.injects(point),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Findings: what is held against an execution.
+//! Findings: complaints about an execution.
 //!
 //! Owns the words; which executions deserve one is the oracles' business.
 
@@ -30,7 +30,7 @@ pub enum BugClass {
     Retry,
     /// More calls are made than are needed.
     Waste,
-    /// A fault was planned and never struck: nothing was learnt about it.
+    /// A fault was planned and never injected: nothing was learnt about it.
     Untested,
     /// The kind cannot be told from what was seen.
     Unclassified,

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::{Protocol, Reply};
 
-/// When, relative to the callee's work, a fault strikes.
+/// When, relative to the callee's work, a fault is injected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
     /// The callee never sees the request.
@@ -147,7 +147,7 @@ impl Mode {
         outcome: Outcome::Hang,
     };
 
-    /// When the fault strikes.
+    /// When the fault is injected.
     pub fn phase(&self) -> Phase {
         self.phase
     }

@@ -74,7 +74,7 @@ pub struct Detail {
     /// How the callee failed on its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub organic: Option<Organic>,
-    /// Whether the fault that struck it took effect; `None` if none struck.
+    /// Whether the fault injected into it took effect; `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub landed: Option<bool>,
     /// Whether the body was longer than the limit, so that only its beginning
@@ -147,7 +147,7 @@ impl Observed {
     }
 }
 
-/// The planned faults that struck no call, or took no effect where they did.
+/// The planned faults that were injected into no call, or took no effect where they did.
 pub fn not_exercised(planned: &Faultload, trace: &Trace, details: &[Detail]) -> Vec<Fault> {
     let landed = |fault: &Fault| {
         let calls = trace.calls().iter().zip(details);

@@ -2,7 +2,8 @@
 //!
 //! Owns matching. A pattern is written like a point, with `*` in text fields
 //! and a leading `** >` for any path; what it does not mention (attempt,
-//! payload, predecessors, call site) matches anything.
+//! payload, predecessors, call site) matches anything. A pattern of a single
+//! frame stands for calls by anyone; with a leading `^`, for entry calls.
 
 use std::sync::Arc;
 
@@ -260,6 +261,13 @@ impl Pattern {
             && chain
                 .zip(self.frames.iter().rev())
                 .all(|(point, pattern)| pattern.matches(point.frame()))
+    }
+
+    /// Whether the call at `point` is meant where something is injected: an
+    /// entry call only by a pattern that says so.
+    pub fn injects(&self, point: &Point) -> bool {
+        let is_entry = point.parent().is_none();
+        !(is_entry && self.anywhere) && self.matches(point)
     }
 
     /// Whether one call is named, with nothing left open but its attempts:

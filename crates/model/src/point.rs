@@ -198,7 +198,7 @@ impl Point {
     }
 
     /// The same chain without what went before each call: the place in the
-    /// system, however it was come by.
+    /// system, however it was reached.
     pub fn without_predecessors(&self) -> Self {
         let frame = Frame {
             predecessors: None,

@@ -57,7 +57,7 @@ pub struct Call {
     pub finished: Option<u32>,
     /// What the caller saw; `None` if the execution ended first.
     pub reply: Option<Reply>,
-    /// The fault that struck it, if one did: the faultload's fault (whose
+    /// The fault injected into it, if any: the faultload's fault (whose
     /// target may be wider than this one call).
     pub injected: Option<Fault>,
     /// The body of the callee's own successful answer, volatile fields left
@@ -165,8 +165,8 @@ impl Trace {
             .is_some_and(|finished| finished < self.call(b).arrived)
     }
 
-    /// The faults that struck, each once.
-    pub fn struck(&self) -> Faultload {
+    /// The faults that were injected, each once.
+    pub fn injected(&self) -> Faultload {
         let mut faults: Vec<Fault> = self
             .calls
             .iter()

@@ -164,17 +164,17 @@ fn faultloads() {
                 Target::Matching(_) => 4,
             };
         }
-        let struck: Vec<bool> = points.iter().map(|at| strikes(&load, at)).collect();
-        Ok::<_, String>((load.len().min(5), kinds, struck))
+        let injected: Vec<bool> = points.iter().map(|at| hits(&load, at)).collect();
+        Ok::<_, String>((load.len().min(5), kinds, injected))
     });
 }
 
-/// Whether a fault strikes there; the index must agree with a plain search.
-fn strikes(load: &Faultload, at: &Point) -> bool {
-    let struck = Armed::new(load).strike(at).cloned();
-    assert!(struck.iter().all(|fault| fault.target.matches(at)));
+/// Whether a fault is injected there; the index must agree with a plain search.
+fn hits(load: &Faultload, at: &Point) -> bool {
+    let injected = Armed::new(load).fault_at(at).cloned();
+    assert!(injected.iter().all(|fault| fault.target.matches(at)));
     let any = load.faults().any(|fault| fault.target.matches(at));
-    assert_eq!(struck.is_some(), any, "{load} at {at}");
+    assert_eq!(injected.is_some(), any, "{load} at {at}");
     any
 }
 

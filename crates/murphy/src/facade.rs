@@ -210,15 +210,15 @@ impl Campaign {
         self
     }
 
-    /// The test: a function that is content, or fails by an `Err` or a panic.
+    /// The test: a function that passes, or fails by an `Err` or a panic.
     pub fn scenario<F, Fut>(mut self, scenario: F) -> Self
     where
         F: Fn(Session) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output: Said> + Send + 'static,
+        Fut: Future<Output: IntoTestResult> + Send + 'static,
     {
         self.scenario = Some(Arc::new(move |session| {
             let running = scenario(session);
-            Box::pin(async move { running.await.said() })
+            Box::pin(async move { running.await.into_test_result() })
         }));
         self
     }
@@ -330,7 +330,7 @@ impl Campaign {
     }
 
     /// Done once before the first execution, after other such steps. No fault
-    /// strikes what steps do; one that fails ends the campaign.
+    /// is injected into what steps do; one that fails ends the campaign.
     pub fn setup(mut self, step: Step) -> Self {
         self.setup.push(step);
         self
@@ -360,19 +360,19 @@ impl Campaign {
 
 /// What a test may return: nothing, if it panics where it is not content, or
 /// a result.
-pub trait Said {
-    /// What it is not content with, if anything.
-    fn said(self) -> Result<(), String>;
+pub trait IntoTestResult {
+    /// What it complains of, if anything.
+    fn into_test_result(self) -> Result<(), String>;
 }
 
-impl Said for () {
-    fn said(self) -> Result<(), String> {
+impl IntoTestResult for () {
+    fn into_test_result(self) -> Result<(), String> {
         Ok(())
     }
 }
 
-impl<E: Display> Said for Result<(), E> {
-    fn said(self) -> Result<(), String> {
+impl<E: Display> IntoTestResult for Result<(), E> {
+    fn into_test_result(self) -> Result<(), String> {
         self.map_err(|error| error.to_string())
     }
 }

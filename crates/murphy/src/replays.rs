@@ -6,10 +6,10 @@
 
 mod error;
 mod file;
-mod ground;
+mod reference_run;
 mod replayed;
 
 pub use error::ReplayError;
 pub use file::{Replay, ReplayPlan, System, write_files};
-pub use ground::{Ground, Held};
-pub use replayed::{Replayed, Word};
+pub use reference_run::{Complaint, ReferenceRun};
+pub use replayed::{ReplayResult, Replayed};

@@ -1,12 +1,12 @@
 //! An audit is part of its campaign: it uses all jobs, stops with it, and what
-//! it finds wrong is held against the system.
+//! it finds wrong is a finding.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
 use murphy::campaign::{
-    BrokenWorld, Event, Executing, IdentityChoice, Job, Keep, Memory, Outcome, Settings, Sink,
+    Event, Executing, IdentityChoice, Job, Keep, Memory, Outcome, Settings, SetupError, Sink,
     Stopper, StrategyKind, World, run,
 };
 use murphy::demo::Simulated;
@@ -69,7 +69,7 @@ impl World for Watched {
 }
 
 impl Watched {
-    async fn watched(&self, job: Job<'_>) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
+    async fn watched(&self, job: Job<'_>) -> Result<(Observed, Option<Recorded>), SetupError> {
         // The reference is run apart.
         if job.keep == Keep::Requests {
             return self.simulated.execute(job).await;
@@ -83,7 +83,7 @@ impl Watched {
         tokio::time::sleep(self.takes).await;
         self.under_way.fetch_sub(1, SeqCst);
         if self.stop_at == Some(number - EXPLORED) {
-            self.stopper.hurry();
+            self.stopper.stop();
         }
         if !self.lies {
             return self.simulated.execute(job).await;
@@ -203,7 +203,7 @@ async fn what_was_audited_is_told_and_not_run_again() {
 #[tokio::test]
 async fn a_campaign_told_to_stop_before_the_first_fault_injects_none() {
     let world = Watched::new();
-    world.stopper.hurry();
+    world.stopper.stop();
     let outcome = campaign(&world, 4, None).await;
     assert_eq!(world.begun.load(SeqCst), 0);
     assert_eq!(outcome.certificate.explored, 1);
@@ -239,7 +239,7 @@ async fn what_an_audit_finds_is_a_finding() {
     let outcome = audited(&world, 4, None).await;
     let audit = outcome.certificate.audit.as_ref().unwrap();
     assert_eq!(audit.sampled, SAMPLE);
-    // Half of them cannot strike, so that nothing happens is as predicted.
+    // Half of them cannot be injected, so that nothing happens is as predicted.
     assert!(audit.agreed < SAMPLE, "{audit:?}");
     assert_eq!(outcome.certificate.incomplete, Some(Incomplete::Audit));
     let mut said = outcome.findings.iter().map(|finding| &finding.summary);

@@ -72,7 +72,7 @@ async fn a_cancelled_run_leaves_its_worker_free() {
     let hanging: Faultload = "** > bookings * #1 = hang".parse().unwrap();
     let cut = tokio::time::timeout(Duration::from_millis(100), run(&world, 0, &hanging)).await;
     assert!(cut.is_err());
-    assert_eq!(world.live().registry().live(), 0);
+    assert_eq!(world.live().system().registry().live(), 0);
     let observed = run(&world, 0, &Faultload::none()).await.unwrap();
     assert_eq!(observed.execution.verdict, Verdict::Passed);
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use murphy::{Campaign, Error, Managed, Proxied, Report, Session, Step, Strategy, Word};
+use murphy::{Campaign, Error, Managed, Proxied, ReplayResult, Report, Session, Step, Strategy};
 use murphy_model::Severity;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -253,7 +253,7 @@ async fn equivalent_modes_are_tried_once_in_combination() {
 }
 
 /// A cart that sells out: each execution finds it full only if it was filled
-/// up just before, and nothing may strike that.
+/// up just before, and nothing may be injected into that.
 #[tokio::test]
 async fn steps_run_around_executions_and_no_fault_strikes_them() {
     let stock = Arc::new(AtomicU32::new(0));
@@ -382,7 +382,7 @@ async fn a_finding_is_replayed_until_it_is_fixed() {
     let by_file = shop(true).await.scenario(can_buy).replay(file).await;
     for replayed in [by_name, by_file.unwrap()] {
         let complaint = "buying gave Some(500)".to_owned();
-        assert_eq!(*replayed.word(), Word::Failed { complaint });
+        assert_eq!(*replayed.result(), ReplayResult::Failed { complaint });
         let text = panic_of(|| replayed.assert_fixed()).expect("it shows");
         for part in ["FAILED: buying gave", "└─ cart GET /items #2  503"] {
             assert!(text.contains(part), "{part}: {text}");
@@ -391,12 +391,12 @@ async fn a_finding_is_replayed_until_it_is_fixed() {
     let fixed = shop_with(true, Cart::Dispensable).await.scenario(can_buy);
     let fixed = fixed.replay(file).await.unwrap();
     fixed.assert_fixed();
-    assert_eq!(fixed.trace().struck().len(), 2, "{fixed}");
+    assert_eq!(fixed.trace().injected().len(), 2, "{fixed}");
 
     let other = shop_with(true, Cart::Unknown).await.scenario(can_buy);
     let other = other.replay(file).await.unwrap();
     assert!(
-        matches!(other.word(), Word::NotReached { missing } if missing.len() == 2),
+        matches!(other.result(), ReplayResult::NotReached { missing } if missing.len() == 2),
         "{other}"
     );
     let text = panic_of(|| other.assert_fixed()).expect("nothing is known");
@@ -405,7 +405,7 @@ async fn a_finding_is_replayed_until_it_is_fixed() {
     let failing = Step::command(["sh", "-c", "exit 4"]);
     let messy = shop_with(true, Cart::Dispensable).await.scenario(can_buy);
     let messy = messy.teardown(failing).replay(file).await.unwrap();
-    assert_eq!(*messy.word(), Word::Fixed);
+    assert_eq!(*messy.result(), ReplayResult::Fixed);
     assert!(messy.left_behind().is_some());
     let text = panic_of(|| messy.assert_fixed()).expect("not all is well");
     assert!(

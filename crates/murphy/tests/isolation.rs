@@ -104,7 +104,9 @@ impl Watch {
         tasks.spawn(async move {
             let mut most = Most::default();
             while !stopped.load(Ordering::Relaxed) {
-                most.in_flight = most.in_flight.max(counted.live().registry().live());
+                most.in_flight = most
+                    .in_flight
+                    .max(counted.live().system().registry().live());
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
             most
@@ -135,8 +137,8 @@ async fn background(
 ) -> Most {
     let (service, _) = requests(number, 0);
     let live = world.live();
-    let mut direct = RawClient::connect(live.direct(service).unwrap()).await;
-    let mut proxied = RawClient::connect(live.proxied(service).unwrap()).await;
+    let mut direct = RawClient::connect(live.system().direct(service).unwrap()).await;
+    let mut proxied = RawClient::connect(live.system().proxied(service).unwrap()).await;
     let mut sent = 0;
     while !stop.load(Ordering::Relaxed) {
         let (_, request) = requests(number, sent);

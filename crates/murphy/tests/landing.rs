@@ -85,7 +85,7 @@ fn faultloads(subject: &Subject, seed: u64) -> Vec<Faultload> {
         .collect()
 }
 
-/// A fault that strikes all attempts, a pattern of calls, or nothing.
+/// A fault that is injected into all attempts, a pattern of calls, or nothing.
 fn another(points: &[Point], random: &mut fastrand::Rng) -> Fault {
     let point = random.choice(points).unwrap();
     let service = &point.frame().destination;

@@ -47,7 +47,7 @@ async fn judged(settings: &str, faults: &[&str]) -> (Vec<Finding>, Vec<EdgeProfi
     let mut profile = Profile::new(reference);
     for (i, fault) in faults.iter().enumerate() {
         let observed = run(&world, &format!("** > {fault}").parse().unwrap()).await;
-        assert!(!observed.execution.trace.struck().is_empty(), "{fault}");
+        assert!(!observed.execution.trace.injected().is_empty(), "{fault}");
         findings.judge(i + 1, &observed);
         profile.take(&observed);
     }

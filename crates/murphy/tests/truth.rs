@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use murphy_campaign::{
-    BrokenWorld, Event, Executing, IdentityChoice, Job, Memory, Settings, Sink, Stopping,
+    Event, Executing, IdentityChoice, Job, Memory, Settings, SetupError, Sink, Stopping,
     StrategyKind, World, run,
 };
 use murphy_corpus::Simulator;
@@ -66,10 +66,10 @@ fn has_bug(seed: u64) -> Option<bool> {
         for schedule in 0..SCHEDULES {
             let mut simulator = fresh(seed).seed(schedule);
             let execution = simulator.run(&faultload);
-            let struck = execution.trace.struck() == faultload;
+            let injected = execution.trace.injected() == faultload;
             let after = simulator.run(&Faultload::none());
             found |= execution.verdict.is_failure() || after.verdict.is_failure();
-            if !struck {
+            if !injected {
                 continue;
             }
             let calls = execution.trace.calls().iter();
@@ -125,7 +125,7 @@ impl World for LongLived {
         vec![self.trial.clone()]
     }
 
-    fn restart(&self) -> BoxFuture<'_, Result<bool, BrokenWorld>> {
+    fn restart(&self) -> BoxFuture<'_, Result<bool, SetupError>> {
         *self.simulator.lock().unwrap() = Some(fresh(self.seed));
         Box::pin(async { Ok(true) })
     }

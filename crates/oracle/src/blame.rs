@@ -8,25 +8,25 @@
 
 use murphy_model::{CallId, GrpcCode, Reply, Trace};
 
-/// The call whose failure was not handled; `None` if no fault struck.
+/// The call whose failure was not handled; `None` if no fault was injected.
 pub(crate) fn unhandled(trace: &Trace) -> Option<CallId> {
-    let struck = last_struck(trace)?;
-    let mut failing = struck;
+    let injected = last_injected(trace)?;
+    let mut failing = injected;
     while let Some(caller) = trace.call(failing).parent {
         match trace.call(caller).reply {
             Some(reply) if goes_on(reply) => failing = caller,
             _ => return Some(failing),
         }
     }
-    // Everyone chose an answer and the scenario is not content with it: what
-    // is left to blame is that the fault was not made up for.
-    Some(struck)
+    // Everyone chose an answer and the scenario fails: what
+    // is left to blame is that the fault had no fallback.
+    Some(injected)
 }
 
-/// The struck call that ended last: the one that tipped the scales.
-fn last_struck(trace: &Trace) -> Option<CallId> {
-    let struck = trace.ids().filter(|id| trace.call(*id).injected.is_some());
-    struck.max_by_key(|id| trace.call(*id).finished.unwrap_or(u32::MAX))
+/// The injected call that ended last: the one that tipped the scales.
+fn last_injected(trace: &Trace) -> Option<CallId> {
+    let injected = trace.ids().filter(|id| trace.call(*id).injected.is_some());
+    injected.max_by_key(|id| trace.call(*id).finished.unwrap_or(u32::MAX))
 }
 
 /// Whether the failure is now for the next one up to handle: someone decided
@@ -52,7 +52,7 @@ mod tests {
             Story::new(vec![
                 call("a GET /").answers(a),
                 call("a GET / > b GET /").answers(b),
-                call("a GET / > b GET / > c GET /").struck("502"),
+                call("a GET / > b GET / > c GET /").injected("502"),
             ])
         };
         let cases = [

@@ -19,13 +19,13 @@ impl<'c> Case<'c> {
         &self.observed.execution.trace
     }
 
-    /// Whether any fault struck.
+    /// Whether any fault was injected.
     pub(crate) fn any_fault(&self) -> bool {
         let mut calls = self.trace().calls().iter();
         calls.any(|call| call.injected.is_some())
     }
 
-    /// Whether the fault that struck a call took effect, as far as is known.
+    /// Whether the fault injected into a call took effect, as far as is known.
     pub(crate) fn landed(&self, id: CallId) -> bool {
         let landed = self
             .observed

@@ -12,10 +12,10 @@ use murphy_model::{CallId, Fault, Faultload, Frame, Point, Target, Trace};
 use crate::attempts::retries;
 use crate::reference::Reference;
 
-/// What the faults that struck come down to; `None` if to nothing less.
+/// What the faults that were injected come down to; `None` if to nothing less.
 pub(crate) fn core(trace: &Trace, reference: &Reference) -> Option<Faultload> {
-    let struck = trace.calls().iter().filter(|call| call.injected.is_some());
-    if struck.count() < 2 {
+    let injected = trace.calls().iter().filter(|call| call.injected.is_some());
+    if injected.count() < 2 {
         return None;
     }
     let core = Core::of(trace, reference);
@@ -26,7 +26,7 @@ pub(crate) fn core(trace: &Trace, reference: &Reference) -> Option<Faultload> {
     let faults: BTreeSet<Fault> = left.filter_map(|id| core.fault(id)).collect();
     // Two that fail differently and would be one cannot be written as one.
     let faults = Faultload::new(faults).ok()?;
-    (faults.len() < trace.struck().len()).then_some(faults)
+    (faults.len() < trace.injected().len()).then_some(faults)
 }
 
 /// The part of attempts that callers were left with.
@@ -47,7 +47,7 @@ impl<'t> Core<'t> {
         };
         for run in retries(trace, reference) {
             let (last, before) = run.split_last().expect("a run has attempts");
-            if core.is_struck(*last) && before.iter().all(|id| core.is_struck(*id)) {
+            if core.is_injected(*last) && before.iter().all(|id| core.is_injected(*id)) {
                 core.made_up.extend(before);
                 core.first_of.insert(*last, before[0]);
             }
@@ -55,8 +55,8 @@ impl<'t> Core<'t> {
         core
     }
 
-    /// Whether a fault struck a call, or one made to serve it.
-    fn is_struck(&self, id: CallId) -> bool {
+    /// Whether a fault was injected into a call, or one made to serve it.
+    fn is_injected(&self, id: CallId) -> bool {
         let mut ids = self.trace.ids();
         ids.any(|other| {
             let is_below = || self.trace.ancestors(other).any(|above| above == id);
@@ -109,8 +109,8 @@ mod tests {
     fn what_a_library_sends_again_comes_down_to_its_last_attempt() {
         let resent = core_of(vec![
             call("a GET /").answers("500"),
-            call("a GET / > b GET /").struck("reset"),
-            call("a GET / > b GET / #2").struck("500"),
+            call("a GET / > b GET /").injected("reset"),
+            call("a GET / > b GET / #2").injected("500"),
         ]);
         assert_eq!(resent.as_deref(), Some("a GET / > b GET / = 500"));
     }
@@ -120,9 +120,9 @@ mod tests {
         let resent = core_of(vec![
             call("a GET /").answers("500"),
             call("a GET / > b GET /").answers("502"),
-            call("a GET / > b GET / > c GET /").struck("503"),
+            call("a GET / > b GET / > c GET /").injected("503"),
             call("a GET / > b GET / #2").answers("502"),
-            call("a GET / > b GET / #2 > c GET /").struck("500"),
+            call("a GET / > b GET / #2 > c GET /").injected("500"),
         ]);
         assert_eq!(resent.as_deref(), Some("a GET / > b GET / > c GET / = 500"));
     }
@@ -131,15 +131,15 @@ mod tests {
     fn a_fault_that_was_made_up_for_or_stands_alone_stays() {
         let recovered = core_of(vec![
             call("a GET /").answers("500"),
-            call("a GET / > b GET /").struck("after:500"),
+            call("a GET / > b GET /").injected("after:500"),
             call("a GET / > b GET / #2"),
-            call("a GET / > d GET /").struck("500"),
+            call("a GET / > d GET /").injected("500"),
         ]);
         assert_eq!(recovered, None);
         let another = core_of(vec![
             call("a GET /").answers("500"),
-            call("a GET / > b GET /").struck("500"),
-            call("a GET / > d GET /").struck("500"),
+            call("a GET / > b GET /").injected("500"),
+            call("a GET / > d GET /").injected("500"),
         ]);
         assert_eq!(another, None);
     }

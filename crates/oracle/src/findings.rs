@@ -4,10 +4,10 @@
 //! smaller failing one tells nothing new. Where an oracle can name the edge
 //! that is to blame, everything it says about that edge is one bug; otherwise
 //! minimal faultloads that fail the same calls with the same complaint are one
-//! bug in several modes, whichever attempts of the calls they strike. An
+//! bug in several modes, whichever attempts of the calls they are injected into. An
 //! attempt that was made again and failed again counts for nothing beside the
-//! last one ([`crate::core_faults`]). Faults that were planned but never struck are not
-//! blamed. Of all executions only what is held against them is kept, and the
+//! last one ([`crate::core_faults`]). Faults that were planned but never injected are not
+//! blamed. Of all executions only complaints about them is kept, and the
 //! calls of those that may be shown.
 
 use std::cmp::Reverse;
@@ -30,7 +30,7 @@ use crate::settings::Settings;
 /// findings of one campaign to differ.
 const ID_DIGITS: usize = 6;
 
-/// What was held against the executions of one scenario.
+/// The complaints about the executions of one scenario.
 #[derive(Debug)]
 pub struct Findings {
     scenario: String,
@@ -238,7 +238,7 @@ impl Findings {
 
     /// The bugs: failures before warnings, smallest faultload first.
     ///
-    /// A failure that no fault struck is a finding of its own with the empty
+    /// A failure without an injected fault is a finding of its own with the empty
     /// faultload; it is not taken as the reason of any other.
     pub fn findings(&self) -> Vec<Finding> {
         let seen = self.seen();
@@ -290,7 +290,7 @@ fn failure(
     let trace = &observed.execution.trace;
     let blamed = match oracle {
         Oracle::NotExercised => observed.execution.faultload.clone(),
-        _ => trace.struck(),
+        _ => trace.injected(),
     };
     let place = match complaint.edge {
         Some(id) if blames_edges(oracle) => Place::Edge(trace.edge(id)),
@@ -316,7 +316,7 @@ fn failure(
     }
 }
 
-/// The calls that faults strike, whichever attempts of them.
+/// The calls that faults are injected into, whichever attempts of them.
 fn calls_of(faultload: &Faultload) -> Vec<Target> {
     let targets = faultload.iter().map(|(target, _)| match target {
         Target::Call(point) => Target::Call(point.first_attempts()),

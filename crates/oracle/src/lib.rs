@@ -1,4 +1,4 @@
-//! Judges executions and collects what is held against them.
+//! Judges executions and collects their complaints.
 //!
 //! An [`Oracle`] looks at one execution and says whether something is wrong;
 //! each has a module of its own. How much their words count is a matter of

@@ -145,9 +145,9 @@ mod tests {
     #[test]
     fn failures_count_only_where_nothing_caused_them() {
         let answers = |reply| Story::new(vec![call("a GET /").answers(reply)]);
-        let struck = Story::new(vec![
+        let injected = Story::new(vec![
             call("a GET /").answers("500"),
-            call("a GET / > b GET /").struck("500"),
+            call("a GET / > b GET /").injected("500"),
         ]);
         let below = |reply| {
             Story::new(vec![
@@ -162,7 +162,7 @@ mod tests {
             ("no answer", "200", answers("timeout"), 1),
             ("an error as always", "500", answers("500"), 0),
             ("the caller's own mistake", "200", answers("404"), 0),
-            ("a fault struck", "200", struck.fails("no page"), 0),
+            ("a fault was injected", "200", injected.fails("no page"), 0),
             ("a call below", "200", below("500"), 1),
             ("a call below that was given up", "200", below("timeout"), 0),
         ];
@@ -180,7 +180,7 @@ mod tests {
             call("a POST /"),
             match b {
                 "200" => b_call,
-                mode => b_call.struck(mode),
+                mode => b_call.injected(mode),
             },
             call("a POST / > c POST /").answers(c),
             call("a GET /").answers(second),
@@ -219,12 +219,12 @@ mod tests {
         let again = Story::new(vec![
             call("a POST /"),
             call("a POST / > b GET /").answers("500"),
-            call("a POST / > b GET / > c GET /").struck("500"),
+            call("a POST / > b GET / > c GET /").injected("500"),
             call("a POST / > b GET / #2").answers("500"),
         ]);
         let fallback = Story::new(vec![
             call("a POST /"),
-            call("a POST / > b GET /").struck("500"),
+            call("a POST / > b GET /").injected("500"),
             call("a POST / > spare GET /").answers("500"),
         ]);
         let usual = [Story::new(vec![

@@ -1,4 +1,4 @@
-//! Fault not exercised: planned, and never struck.
+//! Fault not exercised: planned and never injected.
 //!
 //! Owns the reminder that such an execution passed for nothing. The
 //! certificate counts them too; here they get a name.
@@ -34,11 +34,11 @@ mod tests {
     use crate::testing::{Story, call, judged};
 
     #[test]
-    fn only_faults_that_never_struck_are_named() {
+    fn only_faults_that_were_never_injected_are_named() {
         let story = || {
             Story::new(vec![
                 call("a GET /"),
-                call("a GET / > b GET /").struck("503"),
+                call("a GET / > b GET /").injected("503"),
             ])
         };
         let said = |story: &Story| judged(judge, &Settings::default(), &[], story);

@@ -27,7 +27,7 @@ pub enum Oracle {
     NoCause,
     /// A callee's 503, 504 or 429 handed on as one's own answer.
     WrongStatus,
-    /// A planned fault that never struck.
+    /// A planned fault that was never injected.
     NotExercised,
     /// A caller with less patience than its callee.
     TimeoutInversion,

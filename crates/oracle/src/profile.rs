@@ -160,14 +160,14 @@ mod tests {
             call("a GET /").during(0, 30),
             call("a GET / > b GET /")
                 .gave_up(300)
-                .struck("hang")
+                .injected("hang")
                 .during(1, 4),
             call("a GET / > b GET / #2")
                 .gave_up(350)
-                .struck("hang")
+                .injected("hang")
                 .during(5, 8),
             call("a GET / > b GET / #3").during(12, 13),
-            call("a GET / > c GET /").struck("500").during(14, 15),
+            call("a GET / > c GET /").injected("500").during(14, 15),
         ]);
         let rows = rows(&[reference(), story.detailed()]);
         let b = &rows["b GET /"];
@@ -191,7 +191,7 @@ mod tests {
     fn failures_that_reach_the_caller_and_calls_side_by_side_are_counted() {
         let propagated = Story::new(vec![
             call("a GET /").answers("503"),
-            call("a GET / > b GET /").struck("500"),
+            call("a GET / > b GET /").injected("500"),
         ]);
         let hedged = Story::new(vec![
             call("a GET /").during(0, 9),
@@ -208,7 +208,7 @@ mod tests {
         let story = Story::new(vec![
             call("a GET /").answers("302"),
             call("a GET / > b GET /").answers("304"),
-            call("a GET / > c GET /").struck("500"),
+            call("a GET / > c GET /").injected("500"),
         ]);
         let rows = rows(&[story]);
         assert_eq!((rows["a GET /"].failed, rows["b GET /"].failed), (0, 0));
@@ -232,7 +232,7 @@ mod tests {
             call("a GET / > b GET /").gave_up(100).during(1, 3),
             call("a GET / > b GET / > d GET /")
                 .gave_up(110)
-                .struck("hang")
+                .injected("hang")
                 .during(2, 4),
         ]);
         let rows = rows(&[story.detailed()]);

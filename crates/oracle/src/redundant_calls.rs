@@ -114,7 +114,7 @@ mod tests {
                 "under a fault",
                 Story::new(vec![
                     call("a GET /"),
-                    call("a GET / > b GET /x").struck("500"),
+                    call("a GET / > b GET /x").injected("500"),
                     call("a GET / > b GET /x #2"),
                 ]),
                 0,

@@ -29,12 +29,12 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// What these executions showed; those in which a fault struck are left
+    /// What these executions showed; those in which a fault was injected are left
     /// out.
     pub fn of<'o>(executions: impl IntoIterator<Item = &'o Observed>) -> Self {
         let mut reference = Reference::default();
         for observed in executions {
-            if observed.execution.trace.struck().is_empty() {
+            if observed.execution.trace.injected().is_empty() {
                 reference.take(observed);
             }
         }

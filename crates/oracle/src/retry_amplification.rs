@@ -72,7 +72,7 @@ mod tests {
     }
 
     fn attempts(count: u32) -> Vec<Told> {
-        let attempt = |n| call(&format!("a GET / > b GET / #{n}")).struck("500");
+        let attempt = |n| call(&format!("a GET / > b GET / #{n}")).injected("500");
         let mut calls = vec![call("a GET /")];
         calls.extend((1..=count).map(attempt));
         calls
@@ -83,15 +83,15 @@ mod tests {
         let both = Story::new(vec![
             call("a GET /"),
             call("a GET / > b GET /").answers("503"),
-            call("a GET / > b GET / > c GET /").struck("500"),
-            call("a GET / > b GET / > c GET / #2").struck("500"),
+            call("a GET / > b GET / > c GET /").injected("500"),
+            call("a GET / > b GET / > c GET / #2").injected("500"),
             call("a GET / > b GET / #2"),
             call("a GET / > b GET / #2 > c GET /"),
         ]);
         let one_level = Story::new(vec![
             call("a GET /"),
             call("a GET / > b GET /").answers("503"),
-            call("a GET / > b GET / > c GET /").struck("500"),
+            call("a GET / > b GET / > c GET /").injected("500"),
             call("a GET / > b GET / #2"),
             call("a GET / > b GET / #2 > c GET /"),
         ]);

@@ -57,7 +57,7 @@ mod tests {
     fn retried(mode: &str, pause: Option<u64>) -> Vec<Complaint> {
         let story = Story::new(vec![
             call("a GET /").during(1, 9),
-            call("a GET / > b GET /x").struck(mode).during(2, 3),
+            call("a GET / > b GET /x").injected(mode).during(2, 3),
             call("a GET / > b GET /x #2").during(4, 5),
         ]);
         let story = match pause {

@@ -164,7 +164,7 @@ mod tests {
     fn retried(interface: &str, mode: &str) -> Story {
         Story::new(vec![
             call("a GET /"),
-            call(&format!("a GET / > b {interface}")).struck(mode),
+            call(&format!("a GET / > b {interface}")).injected(mode),
             call(&format!("a GET / > b {interface} #2")),
         ])
     }
@@ -201,7 +201,7 @@ mod tests {
         Story::new(vec![
             call("a GET /"),
             call(&format!("a GET / > b {interface}")).answers(first),
-            call(&format!("a GET / > b {interface} > c GET /")).struck("503"),
+            call(&format!("a GET / > b {interface} > c GET /")).injected("503"),
             call(&format!("a GET / > b {interface} #2")).answers(second),
         ])
     }
@@ -243,8 +243,8 @@ mod tests {
         let story = Story::new(vec![
             call("a GET /"),
             call("a GET / > b POST /pay").answers("503"),
-            call("a GET / > b POST /pay > c GET /").struck("503"),
-            call("a GET / > b POST /pay #2").struck("500"),
+            call("a GET / > b POST /pay > c GET /").injected("503"),
+            call("a GET / > b POST /pay #2").injected("500"),
         ]);
         let said = judged(judge, &Settings::default(), &[once("POST /pay")], &story);
         assert_eq!(said, []);
@@ -265,7 +265,7 @@ mod tests {
     fn what_the_scenario_repeats_is_its_own_business() {
         let story = Story::new(vec![
             call("a POST /").answers("503"),
-            call("a POST / > b GET /").struck("503"),
+            call("a POST / > b GET /").injected("503"),
             call("a POST / #2").answers("409"),
         ]);
         let usual = Story::new(vec![call("a POST /"), call("a POST / > b GET /")]);
@@ -278,7 +278,7 @@ mod tests {
             call("a GET /").during(1, 9),
             call("a GET / > b POST /pay")
                 .answers("timeout")
-                .struck("delay:2s")
+                .injected("delay:2s")
                 .during(2, 4),
             call("a GET / > b POST /pay #2").during(5, 6),
         ]);
@@ -292,7 +292,7 @@ mod tests {
             Story::new(vec![
                 call("a GET /"),
                 call("a GET / > b POST /pay")
-                    .struck("after:503")
+                    .injected("after:503")
                     .keyed(first),
                 call("a GET / > b POST /pay #2").keyed(second),
             ])

@@ -1,8 +1,8 @@
 //! The scenario's own verdict: the test that was given is the first oracle.
 //!
 //! Owns how its complaint is classified. Nothing is inferred: what the
-//! scenario is content with is not held against the system. Where no fault
-//! struck, [`crate::no_cause`] has the word, unless it is switched off.
+//! scenario accepts is not a finding. Where no fault was
+//! injected, [`crate::no_cause`] judges, unless it is switched off.
 
 use std::collections::BTreeSet;
 
@@ -108,7 +108,7 @@ mod tests {
         Story::new(vec![
             call("a GET /login"),
             call("a POST /order").answers(answer),
-            call("a POST /order > b GET /").struck("503"),
+            call("a POST /order > b GET /").injected("503"),
             call("a GET /logout"),
         ])
     }
@@ -118,14 +118,14 @@ mod tests {
         let two_orders = |first: &str, second: &str| {
             Story::new(vec![
                 call("a POST /one").answers(first),
-                call("a POST /one > b GET /").struck("503"),
+                call("a POST /one > b GET /").injected("503"),
                 call("a POST /two").answers(second),
-                call("a POST /two > b GET /").struck("503"),
+                call("a POST /two > b GET /").injected("503"),
             ])
         };
         // A call whose caller is not known stands beside the scenario's own.
         let orphan = Story::new(vec![
-            call("b GET /").struck("503"),
+            call("b GET /").injected("503"),
             call("a POST /order").answers("200"),
         ]);
         let cases = [
@@ -149,7 +149,7 @@ mod tests {
         let shop = |mail: &str, shown: &str| {
             Story::new(vec![
                 call("a POST /order"),
-                call("a POST /order > b GET /").struck("503"),
+                call("a POST /order > b GET /").injected("503"),
                 call("a POST /order > mail POST /").answers(mail),
                 call("a GET /order").answers(shown),
             ])
@@ -182,7 +182,7 @@ mod tests {
         let under_fault = || {
             Story::new(vec![
                 call("a GET /").answers("500"),
-                call("a GET / > b GET /").struck("503"),
+                call("a GET / > b GET /").injected("503"),
             ])
         };
         let said = |story: &Story| judged(judge, &Settings::default(), &[], story);

@@ -57,8 +57,8 @@ impl Told {
         }
     }
 
-    /// Struck by a fault in this mode, with the answer that comes with it.
-    pub(crate) fn struck(self, mode: &str) -> Self {
+    /// A fault was injected into it in this mode, with the answer that comes with it.
+    pub(crate) fn injected(self, mode: &str) -> Self {
         let mode: Mode = mode.parse().unwrap();
         Told {
             reply: mode.reply().or(self.reply),
@@ -136,7 +136,7 @@ impl Story {
         }
     }
 
-    /// A fault that was planned beside those that struck.
+    /// A fault that was planned beside those that were injected.
     pub(crate) fn planned(mut self, fault: &str) -> Self {
         self.planned.push(fault.parse().unwrap());
         self
@@ -164,7 +164,7 @@ impl Story {
         let details = details.unwrap_or_default();
         let trace = Trace::new(calls);
         let faults = trace
-            .struck()
+            .injected()
             .faults()
             .chain(self.planned.clone())
             .collect::<Vec<_>>();

@@ -85,13 +85,13 @@ mod tests {
     const PROFILE: &str = "a GET / > b GET / > c GET /";
     const TELEMETRY: &str = "a GET / > b GET / > c GET / > d POST /";
 
-    /// a asks b, b asks c, c asks d, which is struck.
+    /// a asks b, b asks c, c asks d, which is injected.
     fn story(b_ends: u32, c_ends: u32, d_ends: u32, mode: &str) -> Story {
         Story::new(vec![
             call("a GET /").answers("503").during(1, 20),
             call(GATEWAY).answers("503").during(2, b_ends),
             call(PROFILE).answers("timeout").during(3, c_ends),
-            call(TELEMETRY).struck(mode).during(4, d_ends),
+            call(TELEMETRY).injected(mode).during(4, d_ends),
         ])
     }
 
@@ -124,16 +124,16 @@ mod tests {
     fn giving_up_is_no_inversion_where_there_is_another_reason() {
         let hang_here = Story::new(vec![
             call("a GET /").answers("503").during(1, 8),
-            call(GATEWAY).struck("hang").during(2, 5),
+            call(GATEWAY).injected("hang").during(2, 5),
         ]);
         let entry_gives_up = Story::new(vec![
             call("a GET /").answers("timeout").during(1, 5),
-            call(GATEWAY).struck("hang").during(2, 6),
+            call(GATEWAY).injected("hang").during(2, 6),
         ]);
         let body_left_unread = Story::new(vec![
             call("a GET /").during(1, 8),
             call(GATEWAY).left_unread(5).during(2, 6),
-            call(PROFILE).struck("delay:2s").during(3, 5),
+            call(PROFILE).injected("delay:2s").during(3, 5),
         ]);
         let slow_by_itself = Story::new(vec![
             call("a GET /").answers("503").during(1, 8),
@@ -143,18 +143,18 @@ mod tests {
         let fault_elsewhere = Story::new(vec![
             call("a GET /").answers("503").during(1, 12),
             call(GATEWAY).answers("timeout").during(2, 5),
-            call("a GET / > e GET /").struck("delay:2s").during(6, 9),
+            call("a GET / > e GET /").injected("delay:2s").during(6, 9),
         ]);
         let hedged = Story::new(vec![
             call("a GET /").during(1, 12),
             call(GATEWAY).answers("timeout").during(2, 8),
-            call(PROFILE).struck("delay:2s").during(3, 9),
+            call(PROFILE).injected("delay:2s").during(3, 9),
             call("a GET / > b GET / #2").during(5, 7),
         ]);
         let passed_on = Story::new(vec![
             call("a GET /").answers("timeout").during(1, 5),
             call(GATEWAY).answers("timeout").during(2, 6),
-            call(PROFILE).struck("delay:2s").during(3, 7),
+            call(PROFILE).injected("delay:2s").during(3, 7),
         ]);
         let cases = [
             ("the call itself was made to hang", hang_here),

@@ -65,7 +65,7 @@ mod tests {
             Story::new(vec![
                 call("a GET /").answers(a),
                 call("a GET / > b GET /").answers(b),
-                call("a GET / > b GET / > c GET /").struck(mode),
+                call("a GET / > b GET / > c GET /").injected(mode),
             ])
         };
         let cases = [
@@ -82,9 +82,9 @@ mod tests {
                 story("502", "503", "503"),
                 1,
             ),
-            ("then made up for", story("200", "503", "503"), 1),
+            ("then a fallback", story("200", "503", "503"), 1),
             ("turned into another error", story("502", "502", "503"), 0),
-            ("made up for", story("200", "200", "503"), 0),
+            ("fallback", story("200", "200", "503"), 0),
             ("a status about the work", story("500", "500", "500"), 0),
         ];
         for (name, story, expected) in cases {

@@ -1,6 +1,6 @@
 //! The oracles on the example systems, simulated: how often each one speaks.
 //!
-//! Proves that those that are on by default are silent where no fault struck,
+//! Proves that those that are on by default are silent where no fault was injected,
 //! and that the seeded timeouts are found by what they are. Traces without
 //! details are all there is here, so this also proves that the oracles do not
 //! need them.

@@ -37,12 +37,17 @@ fn call(point: Point, parent: Option<u32>, reply: u16, injected: Option<Fault>) 
     }
 }
 
-/// An execution in which `planned` was to strike and `struck` did.
-fn execution(planned: &[Fault], struck: &[Fault], reply: u16, word: Result<(), &str>) -> Execution {
+/// An execution in which `planned` was planned and `injected` was injected.
+fn execution(
+    planned: &[Fault],
+    injected: &[Fault],
+    reply: u16,
+    word: Result<(), &str>,
+) -> Execution {
     let mut calls = vec![call(entry(), None, reply, None)];
-    for fault in struck {
+    for fault in injected {
         let murphy_model::Target::Call(point) = &fault.target else {
-            unreachable!("only calls are struck here")
+            unreachable!("only calls are injected here")
         };
         calls.push(call(point.clone(), Some(0), 500, Some(fault.clone())));
     }
@@ -115,7 +120,7 @@ fn other_complaints_are_other_bugs() {
 }
 
 #[test]
-fn a_fault_that_never_struck_is_not_blamed() {
+fn a_fault_that_was_never_injected_is_not_blamed() {
     let planned = [fault(("cart", 500)), fault(("pay", 500))];
     let found = findings(&[execution(&planned, &planned[..1], 500, Err("no cart"))]);
     assert_eq!(texts(&found), ["shop GET / > cart GET / = 500 (1)"]);
@@ -179,12 +184,12 @@ fn inverted(mode: &str, beside: &[(&str, u16)]) -> Execution {
     for (i, beside) in beside.iter().enumerate() {
         let fault = fault(*beside);
         let arrived = 10 + 2 * i as u32;
-        let struck = call(callee(beside.0), Some(0), beside.1, Some(fault));
-        calls.push(at(arrived, arrived + 1, struck));
+        let injected = call(callee(beside.0), Some(0), beside.1, Some(fault));
+        calls.push(at(arrived, arrived + 1, injected));
     }
     let trace = Trace::new(calls);
     Execution {
-        faultload: trace.struck(),
+        faultload: trace.injected(),
         trace,
         verdict: Verdict::Passed,
     }
@@ -250,7 +255,7 @@ fn an_oracle_that_is_off_says_nothing_and_one_that_warns_fails_nothing() {
     assert_eq!(judged("fail"), (1, vec![Severity::Fail]));
 }
 
-/// `shop` asks `cart` until it answers or nothing strikes it any more.
+/// `shop` asks `cart` until it answers or nothing is injected into it any more.
 fn attempts(modes: &[&str], why: Option<&str>) -> Execution {
     let mut calls = vec![call(entry(), None, 500, None)];
     for (n, mode) in modes.iter().enumerate() {
@@ -269,7 +274,7 @@ fn attempts(modes: &[&str], why: Option<&str>) -> Execution {
     }
     calls[0].finished = Some(99);
     let trace = Trace::new(calls);
-    let faultload = trace.struck();
+    let faultload = trace.injected();
     let word = why.map_or(Ok(()), |why| Err(why.to_owned()));
     let verdict = Verdict::of(word, &faultload, &trace);
     Execution {

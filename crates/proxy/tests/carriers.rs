@@ -223,6 +223,7 @@ impl World {
             identity: Arc::new(Identity::default()),
             worker: Some(WORKER),
             solo: false,
+            entries: false,
         };
         World {
             execution: registry.begin(plan).unwrap(),

@@ -1,6 +1,6 @@
 //! One running execution.
 //!
-//! Owns its calls while they happen: names them by `model`'s identity, strikes
+//! Owns its calls while they happen: names them by `model`'s identity, injects
 //! them by the armed faultload, notes how they end. Locked for the length of
 //! one report, never across I/O.
 
@@ -9,9 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use bytes::Bytes;
-use murphy_model::{
-    Armed, CallId, Detail, Faultload, Identifier, Identity, Link, Mode, Point, Trace,
-};
+use murphy_model::{Armed, CallId, Detail, Identifier, Link, Mode, Point, Trace};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -25,6 +23,7 @@ use crate::infer::{InFlight, Request};
 use crate::name_cache::Alike;
 use crate::places::Places;
 use crate::record::Recorded;
+use crate::registry::Plan;
 
 /// What is kept of requests once they have a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +42,8 @@ pub(crate) struct Execution {
     id: ExecutionId,
     trace: TraceKey,
     armed: Armed,
+    /// Whether entry calls may fail.
+    entries: bool,
     known: Known,
     keep: Keep,
     begun: Instant,
@@ -73,8 +74,7 @@ const MOST_KEPT: usize = 8 * 1024 * 1024;
 impl Execution {
     pub(crate) fn new(
         id: ExecutionId,
-        faultload: &Faultload,
-        identity: Arc<Identity>,
+        plan: &Plan,
         known: Known,
         time_to_live: Duration,
         keep: Keep,
@@ -83,13 +83,14 @@ impl Execution {
         Execution {
             id,
             trace: id.trace(),
-            armed: Armed::new(faultload),
+            armed: Armed::new(&plan.faultload),
+            entries: plan.entries,
             known,
             keep,
             begun,
             expires: begun + time_to_live,
             calls: Mutex::new(Calls {
-                identifier: Identifier::new(identity),
+                identifier: Identifier::new(plan.identity.clone()),
                 alike: Alike::default(),
                 in_flight: InFlight::default(),
                 arrivals: Arrivals::default(),
@@ -139,9 +140,9 @@ impl Execution {
         }
     }
 
-    /// The faults that have struck so far, but for those that turned out to
+    /// The faults that have been injected so far, but for those that turned out to
     /// take no effect.
-    pub(crate) fn struck(&self) -> Vec<(Point, Mode)> {
+    pub(crate) fn injected(&self) -> Vec<(Point, Mode)> {
         let calls = self.calls();
         let took_effect =
             |detail: &Detail| detail.finished.is_none() || detail.landed == Some(true);
@@ -228,9 +229,9 @@ impl Calls {
     fn add(&mut self, execution: &Execution, arrival: &Arrival, now: Instant) -> CallId {
         let (parent, link) = self.parent(arrival, &execution.known.graph);
         let (first, count) = self.name(parent, arrival, &execution.known.places);
-        // The scenario's own requests are observed, never failed.
-        let injected = match parent.is_some() && !execution.armed.is_empty() {
-            true => execution.armed.strike_attempt(&first, count),
+        let may_fail = parent.is_some() || execution.entries;
+        let injected = match may_fail && !execution.armed.is_empty() {
+            true => execution.armed.fault_at_attempt(&first, count),
             false => None,
         };
         let blocked = injected.is_some_and(|f| f.mode.is_blocking());
@@ -362,12 +363,12 @@ impl Calls {
         call.finished = Some(finished);
         call.reply = Some(ending.reply);
         self.identifier.finish_attempt(&call.first, call.count);
-        let struck = call.injected.is_some();
+        let injected = call.injected.is_some();
         let detail = &mut call.detail;
         detail.finished = Some(detail.arrived + ending.took);
         detail.gave_up = ending.gave_up.then_some(ending.took);
         detail.organic = ending.organic;
-        detail.landed = struck.then_some(ending.landed);
+        detail.landed = injected.then_some(ending.landed);
         self.in_flight.finished(id);
         self.unfinished -= 1;
         if self.unfinished == 0 {

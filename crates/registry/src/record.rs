@@ -37,7 +37,7 @@ impl Recorded {
         &self.details[id.0 as usize]
     }
 
-    /// The planned faults that struck no call, or took no effect where they
+    /// The planned faults that were injected into no call, or took no effect where they
     /// did. A pass says nothing about these.
     pub fn not_exercised(&self, planned: &Faultload) -> Vec<Fault> {
         murphy_model::not_exercised(planned, &self.trace, &self.details)

@@ -61,6 +61,9 @@ pub struct Plan {
     /// Whether every call without context belongs to it, wherever it comes
     /// from: for systems that propagate nothing. Only one at a time.
     pub solo: bool,
+    /// Whether faults may be injected into entry calls, which are otherwise
+    /// only observed.
+    pub entries: bool,
 }
 
 /// An execution that cannot begin now.
@@ -197,7 +200,7 @@ impl Registry {
             places: places.clone(),
             graph: self.graph.read().expect("no panic while held").clone(),
         };
-        let execution = Execution::new(id, &plan.faultload, plan.identity, known, lifetime, keep);
+        let execution = Execution::new(id, &plan, known, lifetime, keep);
         let execution = Arc::new(execution);
         self.sweep();
         let mut tables = self.write();
@@ -215,11 +218,11 @@ impl Registry {
         Ok(id)
     }
 
-    /// The faults that have struck in an execution so far, but for those that
+    /// The faults that have been injected in an execution so far, but for those that
     /// turned out to take no effect: a scenario that expects something of a
     /// fault must not expect it of these.
-    pub fn struck(&self, id: ExecutionId) -> Result<Vec<(Point, Mode)>, Unknown> {
-        Ok(self.execution(id)?.struck())
+    pub fn injected(&self, id: ExecutionId) -> Result<Vec<(Point, Mode)>, Unknown> {
+        Ok(self.execution(id)?.injected())
     }
 
     /// What was seen of an execution, once it is quiet or waiting for that is
@@ -507,6 +510,7 @@ mod tests {
             identity: Arc::default(),
             worker: Some(WorkerId(worker)),
             solo: false,
+            entries: false,
         }
     }
 

@@ -1,4 +1,4 @@
-//! Calls are named, tied to the call they were made from, and struck.
+//! Calls are named, tied to the call they were made from, and injected.
 //!
 //! Without stamps all parents would have to be inferred, and those of the
 //! concurrent calls here would come out wrong; with inference that never
@@ -38,7 +38,7 @@ fn expected(calls: &[(&str, Option<u32>, Link)]) -> Vec<(String, Option<u32>, Li
 }
 
 #[tokio::test(start_paused = true)]
-async fn equal_calls_are_counted_and_one_attempt_can_be_struck() {
+async fn equal_calls_are_counted_and_one_attempt_can_be_injected() {
     let registry = registry();
     let faults = "shop GET / > cart GET /x #2 = 503";
     let run = Run::begin(&registry, plan(faults));
@@ -68,13 +68,13 @@ async fn equal_calls_are_counted_and_one_attempt_can_be_struck() {
             "shop GET / > cart GET /x #3",
         ]
     );
-    let struck = registry.struck(run.id).unwrap();
-    assert_eq!(struck.len(), 1);
-    assert_eq!(struck[0].0.to_string(), points[2]);
+    let injected = registry.injected(run.id).unwrap();
+    assert_eq!(injected.len(), 1);
+    assert_eq!(injected[0].0.to_string(), points[2]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_scenarios_own_requests_are_never_struck() {
+async fn the_scenarios_own_requests_are_never_injected() {
     let registry = registry();
     let run = Run::begin(&registry, plan("** > * #* = 500"));
     let entry = run.enter("shop");

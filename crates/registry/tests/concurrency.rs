@@ -104,14 +104,14 @@ fn calls_of_one_execution_reported_at_once_are_all_counted() {
     let registry = registry();
     let run = Run::begin(&registry, plan("shop GET / > cart GET / #7 = 503"));
     let entry = run.enter("shop");
-    let struck = AtomicUsize::new(0);
+    let injected = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..THREADS {
             scope.spawn(|| {
                 for _ in 0..CALLS {
                     let call = run.call(entry, "cart");
                     let hit = usize::from(call.fault.is_some());
-                    struck.fetch_add(hit, Ordering::Relaxed);
+                    injected.fetch_add(hit, Ordering::Relaxed);
                     now(registry.finish(call.key, world::ending(200)));
                 }
             });
@@ -128,6 +128,6 @@ fn calls_of_one_execution_reported_at_once_are_all_counted() {
     let mut counts: Vec<u32> = calls[1..].iter().map(|c| c.point.frame().count).collect();
     counts.sort_unstable();
     assert!(counts.into_iter().eq(1..=(THREADS * CALLS) as u32));
-    assert_eq!(struck.into_inner(), 1);
+    assert_eq!(injected.into_inner(), 1);
     assert!(recorded.quiet);
 }

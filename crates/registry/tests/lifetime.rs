@@ -145,7 +145,7 @@ async fn an_ended_execution_is_nobodys() {
     };
     assert_eq!(run.try_arrive(arrival(claim, "shop", vec![])), Err(Unknown));
     assert_eq!(registry.collect(run.id).await.err(), Some(Unknown));
-    assert_eq!(registry.struck(run.id).err(), Some(Unknown));
+    assert_eq!(registry.injected(run.id).err(), Some(Unknown));
     // The worker is free again.
     Run::begin(&registry, plan_for(1));
 }

@@ -42,7 +42,7 @@ pub enum Fate {
     Skipped {
         /// The name of the policy that says so.
         policy: &'static str,
-        /// Whether all its faults could strike, as far as is known.
+        /// Whether all its faults could be injected, as far as is known.
         possible: bool,
         /// Why, in sentences.
         reasons: Vec<String>,
@@ -57,7 +57,7 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// Whether all faults can strike in one execution, as far as is known.
+    /// Whether all faults can be injected in one execution, as far as is known.
     pub fn is_possible(&self) -> bool {
         match self {
             Fate::Skipped { possible, .. } => *possible,

@@ -84,7 +84,7 @@ pub struct Combination {
 pub struct LeftOut {
     /// How many warnings there are.
     pub warnings: usize,
-    /// How many say that a fault never struck.
+    /// How many say that a fault was never injected.
     pub untested: usize,
     /// Those that show without any fault, by id.
     pub without_faults: BTreeSet<String>,

@@ -2,8 +2,8 @@
 //!
 //! Owns what is a failure to a build: a suite is a scenario, a case an
 //! execution under a faultload. A case fails if it shows a finding that no
-//! baseline excuses and that is more than a warning; one whose faults never
-//! struck, or whose findings are all known, is skipped, because it says nothing
+//! baseline excuses and that is more than a warning; one whose faults were
+//! never injected, or whose findings are all known, is skipped, because it says nothing
 //! for or against the build. The format knows no warnings: they are in what a
 //! case printed.
 
@@ -120,7 +120,7 @@ fn status(case: &Case, shown: &[&Finding], campaign: &Campaign<'_>) -> TestCaseS
         Verdict::Failed { why } if case.findings.is_empty() && campaign.fails => {
             failed(why, "failed", why)
         }
-        Verdict::NotExercised { missing } => skipped(&never_struck(missing, campaign.labels)),
+        Verdict::NotExercised { missing } => skipped(&never_injected(missing, campaign.labels)),
         Verdict::Passed | Verdict::Failed { .. } => TestCaseStatus::success(),
     }
 }
@@ -172,7 +172,7 @@ fn excuse(finding: &Finding, summary: &Summary) -> Option<String> {
     Some(format!("known: {} ({reason})", finding.id))
 }
 
-fn never_struck(missing: &[Fault], labels: &Labels) -> String {
+fn never_injected(missing: &[Fault], labels: &Labels) -> String {
     let faults: Vec<String> = missing.iter().map(|fault| labels.fault(fault)).collect();
     format!("not exercised: {} not injected", faults.join(", "))
 }

@@ -1,5 +1,5 @@
 //! What JUnit and Markdown show of a campaign, word for word, and what JSON
-//! says of how calls were told apart.
+//! says of how calls were identified.
 //!
 //! The campaign has a bit of everything: a new finding and a known one, a case
 //! that was not exercised, texts that mean something in XML or Markdown, and a

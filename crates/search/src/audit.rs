@@ -1,8 +1,8 @@
 //! Audit: does what was skipped really go as predicted?
 //!
 //! Owns the choice of a sample and the comparison. Half the sample is drawn
-//! from faultloads that strike in full (found by following predictions), half
-//! from all faultloads of a few faults, most of which cannot strike.
+//! from faultloads that are injected in full (found by following predictions), half
+//! from all faultloads of a few faults, most of which cannot be injected.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
@@ -99,7 +99,7 @@ fn sample(tree: &Tree, most: usize, seed: u64) -> (Vec<(FaultSet, Expected)>, us
         draw += 1;
         in_vain += 1;
         let faults = match draw % 2 {
-            0 => draw_striking(tree, &mut rng),
+            0 => draw_injectable(tree, &mut rng),
             _ => draw_any(tree, &mut rng),
         };
         if !drawn.insert(faults.clone()) || tree.engine.numbers.contains_key(&faults) {
@@ -126,13 +126,16 @@ fn sample(tree: &Tree, most: usize, seed: u64) -> (Vec<(FaultSet, Expected)>, us
 }
 
 /// Grows a faultload by faults at calls that are predicted to be made.
-fn draw_striking(tree: &Tree, rng: &mut fastrand::Rng) -> FaultSet {
+fn draw_injectable(tree: &Tree, rng: &mut fastrand::Rng) -> FaultSet {
     let mut faults = FaultSet::default();
     for _ in 0..rng.usize(1..=LARGEST) {
         let Some((_, prediction)) = prediction_of(tree, &faults) else {
             break;
         };
-        let open = prediction.calls.iter().filter(|call| call.struck.is_none());
+        let open = prediction
+            .calls
+            .iter()
+            .filter(|call| call.injected.is_none());
         let points: Vec<PointId> = open.map(|call| call.point).collect();
         let added = draw_fault(tree, rng, &points).and_then(|fault| faults.union(&[fault]));
         match added {
@@ -187,8 +190,8 @@ fn prediction_of(tree: &Tree, faults: &FaultSet) -> Option<(FaultSet, Prediction
         return None;
     }
     for call in &mut prediction.calls {
-        if let Some(original) = engine.catalogue.strike(faults, call.point) {
-            call.struck = call.struck.map(|_| original);
+        if let Some(original) = engine.catalogue.fault_at(faults, call.point) {
+            call.injected = call.injected.map(|_| original);
             call.label.reply = engine
                 .catalogue
                 .mode(original.mode)

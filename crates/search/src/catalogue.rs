@@ -67,8 +67,8 @@ impl FaultSet {
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) point: Point,
-    /// Whether it is the scenario's own request, which never fails.
-    pub(crate) entry: bool,
+    /// Whether it is the scenario's own request and never fails.
+    pub(crate) observed_only: bool,
     /// How it may fail, by the options.
     pub(crate) modes: Vec<ModeId>,
     /// The first point seen that differs in its predecessors at most.
@@ -91,13 +91,14 @@ pub(crate) struct Catalogue {
 
 impl Catalogue {
     /// The number of a point, new if need be. `entry` says whether it is the
-    /// scenario's own request, which never fails.
+    /// scenario's own request, which fails only if that is asked for.
     pub(crate) fn number(&mut self, point: &Point, entry: bool, options: &Options) -> PointId {
         if let Some(id) = self.by_point.get(point) {
             return *id;
         }
         let id = PointId(self.entries.len() as u32);
-        let allowed = !entry && options.filter.allows(point);
+        let observed_only = entry && !options.entries;
+        let allowed = !observed_only && options.filter.allows(point);
         let modes = match allowed {
             true => options
                 .modes
@@ -125,7 +126,7 @@ impl Catalogue {
         self.entries.push(Entry {
             point: point.clone(),
             place,
-            entry,
+            observed_only,
             modes,
             base,
             ancestors: ancestors.collect(),
@@ -164,19 +165,19 @@ impl Catalogue {
         (0..self.entries.len() as u32).map(PointId)
     }
 
-    /// Whether the fault strikes the call at `point`.
-    pub(crate) fn strikes(&self, fault: FaultKey, point: PointId) -> bool {
+    /// Whether the fault is injected into the call at `point`.
+    pub(crate) fn hits(&self, fault: FaultKey, point: PointId) -> bool {
         match fault.every {
             true => self.entry(point).base == fault.point,
             false => fault.point == point,
         }
     }
 
-    /// The fault of a set that strikes the call at `point`, the one aimed at
+    /// The fault of a set that is injected into the call at `point`, the one aimed at
     /// this call alone first.
-    pub(crate) fn strike(&self, faults: &FaultSet, point: PointId) -> Option<FaultKey> {
+    pub(crate) fn fault_at(&self, faults: &FaultSet, point: PointId) -> Option<FaultKey> {
         let exact = |key: &&FaultKey| !key.every && key.point == point;
-        let wide = |key: &&FaultKey| key.every && self.strikes(**key, point);
+        let wide = |key: &&FaultKey| key.every && self.hits(**key, point);
         let keys = faults.keys();
         keys.iter()
             .find(exact)

@@ -6,10 +6,10 @@
 use murphy_model::{Faultload, Mode, Point, Reply};
 
 use crate::catalogue::{Catalogue, FaultKey, FaultSet, PointId};
-use crate::meant::NeverSeen;
 use crate::model::predict::{Prediction, Unknown, predict};
 use crate::options::Reduction;
 use crate::policy::Policy;
+use crate::resolve::NeverSeen;
 use crate::tree::Tree;
 use crate::tree::engine::{Judgement, Skip};
 
@@ -210,9 +210,11 @@ fn name(caller: Option<PointId>, catalogue: &Catalogue) -> String {
 
 fn unasked_reason(fault: FaultKey, catalogue: &Catalogue) -> String {
     let point = catalogue.point(fault.point);
-    match catalogue.entry(fault.point).entry {
+    match catalogue.entry(fault.point).observed_only {
         true => {
-            format!("`{point}` is the scenario's own request: it is observed, never injected")
+            format!(
+                "`{point}` is the scenario's own request: it is observed, not injected (`entry = \"inject\"` in a scenario changes that)"
+            )
         }
         false => format!("`{}` was not asked for", fault_text(fault, catalogue)),
     }

@@ -131,8 +131,9 @@ pub struct Filter {
 impl Filter {
     /// Whether the call at `point` may be injected.
     pub fn allows(&self, point: &Point) -> bool {
-        let listed = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(point));
-        (self.only.is_empty() || listed(&self.only)) && !listed(&self.except)
+        let is_meant = self.only.iter().any(|pattern| pattern.injects(point));
+        let is_excepted = self.except.iter().any(|pattern| pattern.matches(point));
+        (self.only.is_empty() || is_meant) && !is_excepted
     }
 }
 
@@ -153,6 +154,8 @@ pub struct Options {
     pub filter: Filter,
     /// What of a reply its caller may act on.
     pub replies: Replies,
+    /// Whether the scenario's own requests may fail, too.
+    pub entries: bool,
 }
 
 impl Options {
@@ -167,6 +170,7 @@ impl Options {
             max_cases: None,
             filter: Filter::default(),
             replies: Replies::default(),
+            entries: false,
         }
     }
 

@@ -11,9 +11,9 @@ use murphy_model::{Certificate, Execution, Faultload, Incomplete, Point, Verdict
 
 use crate::catalogue::{Catalogue, FaultKey, FaultSet, PointId};
 use crate::explain::Explanation;
-use crate::meant::NeverSeen;
 use crate::model::{Model, count};
 use crate::options::Options;
+use crate::resolve::NeverSeen;
 use crate::strategy::{Step, Strategy, Ticket};
 
 /// Executions if the options do not bound them: without a bound a baseline

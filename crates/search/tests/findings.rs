@@ -25,7 +25,7 @@ fn minimal_failures(app: &App, expected: &Expected) -> Vec<Faultload> {
     explore(&mut Tree::new(options), 1, |faultload| {
         let execution = simulator.run(faultload);
         if execution.verdict.is_failure() {
-            failing.insert(execution.trace.struck());
+            failing.insert(execution.trace.injected());
         }
         execution
     });

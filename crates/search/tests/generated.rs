@@ -1,6 +1,6 @@
 //! The search against brute force on thousands of generated systems.
 //!
-//! For every system all faultloads that can strike in full are run. The tree
+//! For every system all faultloads that can be injected in full are run. The tree
 //! search, which runs fewer, must have seen every behaviour of every service
 //! that brute force saw, must not have called anything unreachable that can
 //! happen, and must predict what it skipped. What would pass without the
@@ -41,9 +41,9 @@ fn behaviours(trace: &Trace) -> BTreeSet<Behaviour> {
         replies.sort();
         (call.point.clone(), replies, answer(call))
     };
-    // What a struck call's caller saw is not its service's answer.
-    let unstruck = |id: &CallId| trace.call(*id).injected.is_none();
-    trace.ids().filter(unstruck).map(of).collect()
+    // What an injected call's caller saw is not its service's answer.
+    let not_injected = |id: &CallId| trace.call(*id).injected.is_none();
+    trace.ids().filter(not_injected).map(of).collect()
 }
 
 /// A generated system that runs every faultload on another schedule.
@@ -79,7 +79,14 @@ fn truth(
     modes: &[Mode],
     most: usize,
 ) -> Option<HashMap<Faultload, Execution>> {
-    let mut simulator = Simulator::of(system(generate(seed, knobs)));
+    truth_of(Simulator::of(system(generate(seed, knobs))), modes, most)
+}
+
+fn truth_of(
+    mut simulator: Simulator,
+    modes: &[Mode],
+    most: usize,
+) -> Option<HashMap<Faultload, Execution>> {
     let mut cases = HashMap::new();
     let modes = |_: &Point| modes.to_vec();
     every_case(&mut simulator, &modes, usize::MAX, &mut |execution| {
@@ -109,7 +116,10 @@ impl Searched {
 }
 
 fn search(seed: u64, knobs: Knobs, options: Options, in_flight: usize) -> Searched {
-    let mut shaken = Shaken::new(seed, knobs);
+    search_in(Shaken::new(seed, knobs), options, in_flight)
+}
+
+fn search_in(mut shaken: Shaken, options: Options, in_flight: usize) -> Searched {
     let mut tree = Tree::new(options);
     let mut executions = HashMap::new();
     let certificate = explore(&mut tree, in_flight, |faultload| {
@@ -157,7 +167,7 @@ fn check_explained(seed: u64, faultload: &Faultload, execution: &Execution, foun
         } => {
             assert!(
                 !policy.says_impossible(),
-                "seed {seed}: {faultload} can strike in full, yet {} said no",
+                "seed {seed}: {faultload} can be injected in full, yet {} said no",
                 policy.name()
             );
             assert_eq!(
@@ -319,6 +329,40 @@ fn the_same_holds_for_larger_systems() {
         totals.add(&truth, &found);
     });
     totals.print("larger");
+}
+
+/// Where a scenario's own requests may fail, they are calls like any other, and
+/// the scenario is a caller whose reactions are learnt.
+#[test]
+fn entry_calls_are_searched_like_any_other() {
+    let (mut checked, mut with_entries) = (0, 0);
+    for seed in 0..400 {
+        let knobs = Knobs::COVERED;
+        let simulator = || Simulator::of(system(generate(seed, knobs))).entries(true);
+        let Some(truth) = truth_of(simulator(), &http(), MOST_CASES) else {
+            continue;
+        };
+        let shaken = Shaken {
+            simulator: Some(simulator()),
+        };
+        let options = Options {
+            entries: true,
+            ..options(&http())
+        };
+        let found = search_in(shaken, options, 1);
+        check(seed, &truth, &found);
+        let is_entry = |fault: &murphy_model::Fault| match &fault.target {
+            murphy_model::Target::Call(point) => point.parent().is_none(),
+            _ => false,
+        };
+        checked += 1;
+        let mut executions = found.executions.keys();
+        with_entries += usize::from(executions.any(|load| load.faults().any(|it| is_entry(&it))));
+    }
+    println!("entry calls: {checked} systems");
+    assert!(checked > 50, "{checked}");
+    // In the others a service gives by itself what a fault would.
+    assert!(with_entries > checked / 2, "{with_entries} of {checked}");
 }
 
 #[test]

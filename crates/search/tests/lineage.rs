@@ -30,7 +30,7 @@ fn replicas(settings: &str, most_faults: usize) -> (Simulator, Options) {
     (Simulator::new(app, settings), options)
 }
 
-/// What fails without anything less failing, among all that struck.
+/// What fails without anything less failing, among all that was injected.
 fn minimal(failing: &BTreeSet<Faultload>) -> BTreeSet<Faultload> {
     let smaller = |faultload: &Faultload| {
         let below = |other: &Faultload| other != faultload && other.is_subset(faultload);
@@ -47,7 +47,7 @@ fn run(
     let certificate = explore(strategy, 1, |faultload| {
         let execution = simulator.run(faultload);
         if execution.verdict.is_failure() {
-            failing.insert(execution.trace.struck());
+            failing.insert(execution.trace.injected());
         }
         execution
     });

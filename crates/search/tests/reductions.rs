@@ -11,7 +11,7 @@ struct Searched {
     tree: Tree,
     certificate: Certificate,
     simulator: Simulator,
-    /// Failing executions by what struck and what the scenario said; the
+    /// Failing executions by what was injected and what the scenario said; the
     /// modes are left out, because alike ones stand for each other.
     failures: BTreeSet<(Vec<Target>, String)>,
 }
@@ -28,8 +28,8 @@ fn search(app: &str, settings: &str, reduce: &[Reduction]) -> Searched {
     let certificate = explore(&mut tree, 1, |faultload| {
         let execution = simulator.run(faultload);
         if let murphy_model::Verdict::Failed { why } = &execution.verdict {
-            let struck = execution.trace.struck();
-            let targets = struck.iter().map(|(target, _)| target.clone());
+            let injected = execution.trace.injected();
+            let targets = injected.iter().map(|(target, _)| target.clone());
             failures.insert((targets.collect(), why.clone()));
         }
         execution

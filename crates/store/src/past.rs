@@ -69,7 +69,7 @@ impl CampaignState {
 pub struct PastCampaign {
     /// The campaign.
     pub entry: CampaignEntry,
-    /// How calls were told apart, if that was decided.
+    /// How calls were identified, if that was decided.
     pub identity: Option<Identity>,
     /// The executions by what was to fail; the one without faults is the
     /// reference, its calls named as it was settled.
@@ -86,7 +86,7 @@ impl Store {
         })
     }
 
-    /// The latest campaign with this fingerprint that was broken off or
+    /// The latest campaign with this fingerprint that was interrupted or
     /// stopped, or that came to an end of which nobody was told, if none is
     /// over since. One that came to nothing counts only if there is no other.
     pub fn unfinished(&self, fingerprint: &Fingerprint) -> Result<Option<CampaignId>, StoreError> {
@@ -250,7 +250,7 @@ SELECT name, scenario, settings, begun_ms, told,
 FROM campaign
 LEFT JOIN event AS ended ON ended.campaign = campaign.id AND ended.kind = 'ended'";
 
-/// A campaign that may be gone on with.
+/// A campaign that may be resumed.
 pub(super) struct Candidate {
     entry: CampaignEntry,
     /// Whether its process lives, which may have more to do than this one.

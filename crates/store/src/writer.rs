@@ -210,7 +210,7 @@ fn write_row(connection: &Connection, row: &Row) -> rusqlite::Result<usize> {
         } => prepared("INSERT INTO event (campaign, kind, json) VALUES (?, ?, ?)")?
             .execute(params![campaign, kind, json]),
         Row::Left(campaign) => {
-            // It would only be in the way of those that can be gone on with.
+            // It would only be in the way of those that can be resumed.
             prepared(&format!("DELETE FROM campaign WHERE id = ? AND {EMPTY}"))?
                 .execute(params![campaign])?;
             prepared("UPDATE campaign SET owner_pid = NULL WHERE id = ?")?

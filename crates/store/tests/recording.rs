@@ -291,7 +291,7 @@ fn a_campaign_whose_end_was_never_told_can_go_on() {
     assert_eq!(store.unfinished(&same).unwrap(), None);
 }
 
-/// Services that did not start leave nothing that could be gone on with.
+/// Services that did not start leave nothing that could be resumed.
 #[test]
 fn a_start_that_came_to_nothing_is_in_the_way_of_none() {
     let directory = Directory::new();

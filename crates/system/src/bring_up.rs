@@ -8,13 +8,12 @@ use std::sync::Arc;
 
 use murphy_registry::Registry;
 
-use super::broken::{More, broken};
 use super::ledger::Ledger;
 use super::options::LiveOptions;
 use super::services::{Failure, Services};
 use super::spec::{ScenarioKind, ScenarioSpec, SystemSpec};
 use super::wiring::{Callers, Wiring};
-use murphy_campaign::BrokenWorld;
+use murphy_campaign::SetupError;
 
 /// How often a start is tried whose ports somebody else took meanwhile.
 const TRIES: usize = 4;
@@ -26,14 +25,16 @@ const LOGS_KEPT: usize = 10;
 /// somebody else took one meanwhile.
 pub(super) async fn bring_up(
     system: &SystemSpec,
-    scenario: &ScenarioSpec,
+    scenarios: &[ScenarioSpec],
     options: &LiveOptions,
     registry: &Arc<Registry>,
-) -> Result<(Services, Wiring), BrokenWorld> {
+) -> Result<(Services, Wiring), SetupError> {
     let logs = logs_of(options);
     let callers = Callers {
         workers: options.workers,
-        test_is_foreign: !matches!(scenario.kind, ScenarioKind::Requests(_)),
+        test_is_foreign: scenarios
+            .iter()
+            .any(|it| !matches!(it.kind, ScenarioKind::Requests(_))),
     };
     for _ in 0..TRIES {
         let (services, wiring) = prepare(system, callers, options, &logs, registry)?;
@@ -47,7 +48,7 @@ pub(super) async fn bring_up(
             Err(Failure::PortLost) => {}
         }
     }
-    Err(broken(format!(
+    Err(SetupError::new(format!(
         "the ports picked for services were taken by others, {TRIES} times in a row"
     ))
     .hint("is this machine out of free ports?"))
@@ -67,9 +68,9 @@ pub(super) fn prepare(
     options: &LiveOptions,
     logs: &Path,
     registry: &Arc<Registry>,
-) -> Result<(Services, Wiring), BrokenWorld> {
+) -> Result<(Services, Wiring), SetupError> {
     let ledger = Ledger::open(&options.state);
-    let ledger = ledger.map_err(|error| broken(error.to_string()))?;
+    let ledger = ledger.map_err(|error| SetupError::new(error.to_string()))?;
     let services = Services::prepare(system, logs, ledger)?;
     let wiring = Wiring::new(
         system,

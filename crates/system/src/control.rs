@@ -1,7 +1,7 @@
-//! Where a running test asks which faults struck so far.
+//! Where a running test asks which faults were injected so far.
 //!
 //! Owns a small HTTP server on loopback, at `MURPHY_CONTROL_URL`:
-//! `GET /v1/executions/{id}` tells what is planned and what struck, so that
+//! `GET /v1/executions/{id}` tells what is planned and what was injected, so that
 //! a test can expect something else of a failure that was injected. What it
 //! knows is the registry's.
 
@@ -100,10 +100,10 @@ impl Desk {
 
     fn execution(&self, id: ExecutionId) -> Option<Value> {
         let planned = self.planned().get(&id).map(texts)?;
-        let struck = self.registry.struck(id).ok()?;
+        let injected = self.registry.injected(id).ok()?;
         let told = |(point, mode): (Point, Mode)| json!({"point": point.to_string(), "mode": mode.to_string()});
-        let struck: Vec<Value> = struck.into_iter().map(told).collect();
-        Some(json!({"execution": id.to_string(), "planned": planned, "struck": struck}))
+        let injected: Vec<Value> = injected.into_iter().map(told).collect();
+        Some(json!({"execution": id.to_string(), "planned": planned, "injected": injected}))
     }
 }
 
@@ -197,12 +197,13 @@ mod tests {
             identity: Arc::default(),
             worker: Some(WorkerId(0)),
             solo: false,
+            entries: false,
         });
         let id = id.unwrap();
         control.began(id, "** > cart * = 503".parse().unwrap());
         let path = format!("/v1/executions/{id}");
         let told =
-            json!({"execution": id.to_string(), "planned": ["** > cart * = 503"], "struck": []});
+            json!({"execution": id.to_string(), "planned": ["** > cart * = 503"], "injected": []});
         assert_eq!(get(&control, &path).await, (200, told));
         control.ended(id);
         assert_eq!(get(&control, &path).await.0, 404);

@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 
 use murphy_model::{Call, Faultload, Identity, Observed, Point};
 
-use super::beside::{Clash, has_passed};
 use super::grace::{self, Grace};
+use super::parallel_check::{Interference, has_passed};
 use super::spec::{ScenarioSpec, ServiceSpec, Source, SystemSpec};
-use super::{How, LiveOptions, LiveWorld};
-use murphy_campaign::{BrokenWorld, Job, Keep};
+use super::{How, LiveOptions, LiveWorld, RunningSystem};
+use murphy_campaign::{Job, Keep, SetupError};
 
 /// How long calls may come after a scenario has ended while that is tried
 /// out: longer than anything that is merely scheduled, and than a worker takes
@@ -44,7 +44,7 @@ pub struct Correlation {
     pub grace: Option<Duration>,
     /// How the scenario gets in its own way, if it does: executions then run one
     /// at a time, though they could be told apart.
-    pub clash: Option<Clash>,
+    pub clash: Option<Interference>,
 }
 
 impl Correlation {
@@ -68,22 +68,48 @@ pub struct Wanted {
     pub at_once: u32,
 }
 
+impl Wanted {
+    /// What a system must be started with.
+    pub fn options(&self, options: LiveOptions) -> LiveOptions {
+        match self.solo {
+            Some(true) => LiveOptions {
+                solo: true,
+                workers: 1,
+                ..options
+            },
+            _ => LiveOptions {
+                solo: false,
+                ..options
+            },
+        }
+    }
+}
+
 impl LiveWorld {
-    /// Starts a system and finds out how its calls are told apart.
+    /// Starts a system for this scenario alone, and finds out how its calls are
+    /// identified.
     pub async fn start_correlated(
         system: SystemSpec,
         scenario: ScenarioSpec,
-        mut options: LiveOptions,
+        options: LiveOptions,
         wanted: Wanted,
-    ) -> Result<(LiveWorld, Correlation), BrokenWorld> {
-        options.solo = wanted.solo == Some(true);
-        if options.solo {
-            options.workers = 1;
-        }
-        let fixed = fixed(&system, options.workers);
-        let reconnects = is_called_by_running(&system);
-        let several = wanted.at_once > 1 && system.reset.is_empty();
-        let mut world = LiveWorld::start(system, scenario, options).await?;
+    ) -> Result<(LiveWorld, Correlation), SetupError> {
+        let options = wanted.options(options);
+        let started = RunningSystem::start(system, std::slice::from_ref(&scenario), options);
+        LiveWorld::correlated_in(started.await?, scenario, wanted).await
+    }
+
+    /// The same in a system that was started with [`Wanted::options`].
+    pub async fn correlated_in(
+        system: Arc<RunningSystem>,
+        scenario: ScenarioSpec,
+        wanted: Wanted,
+    ) -> Result<(LiveWorld, Correlation), SetupError> {
+        let spec = &system.spec;
+        let fixed = fixed(spec, system.options.workers);
+        let reconnects = is_called_by_running(spec);
+        let several = wanted.at_once > 1 && spec.reset.is_empty();
+        let mut world = LiveWorld::in_system(system, scenario).await?;
         let alone = match reconnects {
             true => world.look_until_connected().await?,
             false => world.look(world.options.solo).await?,
@@ -115,7 +141,7 @@ impl LiveWorld {
     /// The first look while services that run already find their way back: to
     /// where the proxies listen now nobody listened before, and clients wait
     /// longer and longer before they try again.
-    async fn look_until_connected(&self) -> Result<Observed, BrokenWorld> {
+    async fn look_until_connected(&self) -> Result<Observed, SetupError> {
         let give_up = Instant::now() + RECONNECTING;
         let mut is_told = false;
         loop {
@@ -128,7 +154,7 @@ impl LiveWorld {
                     "the test fails without faults; services that run already may still be reconnecting to the proxies: trying again for up to {RECONNECTING:?}"
                 ));
             }
-            self.registry.take_unattributed();
+            self.system.registry.take_unattributed();
             tokio::time::sleep(BETWEEN_LOOKS).await;
         }
     }
@@ -141,7 +167,7 @@ impl LiveWorld {
         alone: &Observed,
         fixed: &BTreeSet<String>,
         found: &mut Correlation,
-    ) -> Result<(), BrokenWorld> {
+    ) -> Result<(), SetupError> {
         found.lost = self.without_context(alone, fixed);
         if found.lost.is_empty() {
             let again = self.look(false).await?;
@@ -153,7 +179,7 @@ impl LiveWorld {
     }
 
     fn without_context(&self, seen: &Observed, fixed: &BTreeSet<String>) -> Vec<Point> {
-        let missed = self.registry.unattributed().into_iter();
+        let missed = self.system.registry.unattributed().into_iter();
         let missed = missed.map(|it| it.at);
         missed.chain(mistaken(seen, fixed)).collect()
     }
@@ -171,8 +197,8 @@ impl LiveWorld {
     /// Finds out how long executions are to be waited for. Where some calls came
     /// after their execution was over, or say nothing of whose they are, they
     /// are waited for as long as that may ever take.
-    async fn settle_grace(&mut self, found: &mut Correlation) -> Result<(), BrokenWorld> {
-        if found.solo || self.registry.late() > 0 {
+    async fn settle_grace(&mut self, found: &mut Correlation) -> Result<(), SetupError> {
+        if found.solo || self.system.registry.late() > 0 {
             let how = How {
                 solo: found.solo,
                 grace: grace::MOST,
@@ -187,9 +213,9 @@ impl LiveWorld {
     /// What was seen while it was tried out counts no more, but for calls that
     /// will go on to belong to nobody.
     fn forget_trials(&mut self, solo: bool) {
-        self.late_before = self.registry.late();
+        self.late_before = self.system.registry.late();
         if solo {
-            let lost = self.registry.take_unattributed().into_iter();
+            let lost = self.system.registry.take_unattributed().into_iter();
             self.options.trials.add_lost(lost.map(|it| it.at));
         }
     }
@@ -201,13 +227,13 @@ impl LiveWorld {
     }
 
     /// The scenario without faults, by itself.
-    pub(super) async fn look(&self, solo: bool) -> Result<Observed, BrokenWorld> {
+    pub(super) async fn look(&self, solo: bool) -> Result<Observed, SetupError> {
         let observed = self.fault_free(self.looking(solo)).await?;
         self.options.trials.add(solo, &observed);
         Ok(observed)
     }
 
-    async fn fault_free(&self, how: How) -> Result<Observed, BrokenWorld> {
+    async fn fault_free(&self, how: How) -> Result<Observed, SetupError> {
         let (none, identity) = (Faultload::none(), by_interface());
         let (observed, _) = self.watched(job(0, &none, &identity), how).await?;
         Ok(observed)

@@ -5,21 +5,21 @@
 //! Owns the course of one execution over real sockets. Reading the
 //! description is the binary's job; what arrives here makes sense.
 
-mod beside;
 mod bring_up;
-mod broken;
 mod client;
 mod context;
 mod control;
 mod correlate;
-mod downfall;
+mod crash_cause;
 mod grace;
 mod health;
 mod ledger;
 mod log;
 mod options;
+mod parallel_check;
 mod ports;
 mod process;
+mod running_system;
 mod scenario;
 mod services;
 pub mod spec;
@@ -29,34 +29,28 @@ mod teardown;
 pub mod template;
 mod wiring;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use murphy_model::{Execution, Fault, Observed, Point, Verdict};
-use murphy_registry::{ExecutionId, Plan, Recorded, Registry, Unattributed, WorkerId};
-use tokio::sync::RwLock;
+use murphy_registry::{ExecutionId, Plan, Recorded, Unattributed, WorkerId};
 use tokio::time::timeout;
 
-use self::bring_up::bring_up;
-use self::broken::{More, broken};
 use self::context::{Variables, head_lines};
-use self::control::Control;
-use self::downfall::{Downfall, is_down};
+use self::crash_cause::is_down;
 use self::grace::Grace;
 use self::log::Log;
 use self::scenario::{About, Scenario};
-use self::services::{Mark, Services};
+use self::services::Mark;
 use self::spec::{AskInjected, Injected, ScenarioSpec, Session, SystemSpec};
-use self::steps::Steps;
-use self::teardown::Teardown;
-use self::wiring::Wiring;
 use futures_util::future::BoxFuture;
-use murphy_campaign::{BrokenWorld, Executing, Job, Keep, World};
+use murphy_campaign::{Executing, Job, Keep, SetupError, World};
 
-pub use self::beside::{Clash, HowClashed};
 pub use self::correlate::{Correlation, Wanted};
 pub use self::ledger::{CleanedUp, MARK, clean_up};
 pub use self::options::{LiveOptions, Say, Trials, Wired};
+pub use self::parallel_check::{Interference, InterferenceKind};
+pub use self::running_system::RunningSystem;
 pub use self::scenario::command::{CONTROL_VARIABLE, url_variable};
 pub use self::scenario::json_path;
 pub use self::services::STOP_WITHIN;
@@ -69,39 +63,22 @@ const OUTPUT: usize = 64 * 1024;
 /// executions wait for it.
 const PRINTING: Duration = Duration::from_millis(2);
 
-/// A system on real sockets with Murphy around it. [`LiveWorld::stop`] ends it
-/// in good order; dropping it ends it at once, but for the commands and
-/// requests of the teardown, for which it waits. Neither leaves a process or a
-/// bound port behind.
+/// A scenario in a system on real sockets, with Murphy around it.
+/// [`LiveWorld::stop`] ends it in good order, and with it the system, unless
+/// others share that; dropping it ends it at once.
 pub struct LiveWorld {
     scenario: Scenario,
-    setup: Steps,
-    reset: Steps,
-    teardown: Steps,
-    // While the services are there.
-    owed: Teardown,
-    control: Control,
-    // Before the services, so that nobody calls one that is not there.
-    wiring: Wiring,
-    services: Services,
-    /// Who runs beside others shares this; who must be alone has it.
-    together: RwLock<()>,
-    downfall: Downfall,
-    registry: Arc<Registry>,
+    system: Arc<RunningSystem>,
     grace: Grace,
-    /// Whether every execution begins with services that were just started.
-    restarts: bool,
-    /// Whether a `reset` step claims the same.
-    is_cold: bool,
-    /// How long the last restart took.
-    restart_took: Mutex<Option<Duration>>,
     options: LiveOptions,
     timeout: Duration,
+    /// Whether the scenario's own requests may fail.
+    entries: bool,
     /// The services to which a call is expected.
     expected: Vec<String>,
-    /// Late calls of executions that were only tried out.
+    /// Late calls of executions that were only tried out, or are another
+    /// scenario's.
     late_before: usize,
-    cleaned_up: Vec<CleanedUp>,
 }
 
 /// How an execution is watched.
@@ -112,133 +89,58 @@ struct How {
 }
 
 impl LiveWorld {
-    /// Cleans up after owners that were killed, binds the proxies, starts the
-    /// services, waits until they are up, and runs the set-up.
+    /// Starts a system for this scenario alone.
     pub async fn start(
         system: SystemSpec,
         scenario: ScenarioSpec,
         options: LiveOptions,
-    ) -> Result<Self, BrokenWorld> {
-        options.check()?;
-        let cleaned_up = clean_up(&options.state);
-        let registry = Arc::new(Registry::new(murphy_registry::Settings {
-            grace: options.grace,
-            patience: options.patience,
-            // A scenario that is still allowed to run must not be forgotten.
-            time_to_live: scenario.timeout + options.patience + Duration::from_secs(60),
-        }));
-        let (services, wiring) = bring_up(&system, &scenario, &options, &registry).await?;
-        let mark = services.mark();
-        let direct = wiring.direct();
-        let setup = Steps::prepare("setup", &system.setup, direct, &mark).await?;
-        let reset = Steps::prepare("reset", &system.reset, direct, &mark).await?;
-        let teardown = Steps::prepare("teardown", &system.teardown, direct, &mark).await?;
-        let owed = Teardown::owed(&system.teardown, direct, &mark);
-        setup.run().await?;
-        let control = Control::start(registry.clone()).await;
-        let control = control.map_err(|error| {
-            broken(format!(
-                "cannot listen on loopback for tests that ask: {error}"
-            ))
-        })?;
+    ) -> Result<Self, SetupError> {
+        let started = RunningSystem::start(system, std::slice::from_ref(&scenario), options);
+        LiveWorld::in_system(started.await?, scenario).await
+    }
+
+    /// Puts a scenario into a system that is up. Scenarios may share one, but
+    /// run one after the other.
+    pub async fn in_system(
+        system: Arc<RunningSystem>,
+        scenario: ScenarioSpec,
+    ) -> Result<Self, SetupError> {
+        let mut options = system.options.clone();
+        options.trials = Trials::default();
+        system.registry.take_unattributed();
+        let mark = system.services.mark();
+        let wiring = &system.wiring;
         Ok(LiveWorld {
-            scenario: Scenario::prepare(&scenario, &wiring, options.workers, &mark).await?,
-            setup,
-            reset,
-            teardown,
-            owed,
-            control,
-            wiring,
-            services,
-            together: RwLock::default(),
-            downfall: Downfall::default(),
-            registry,
+            scenario: Scenario::prepare(&scenario, wiring, options.workers, &mark).await?,
             timeout: scenario.timeout,
-            expected: expected(&system, &scenario),
-            late_before: 0,
+            entries: scenario.entries,
+            expected: expected(&system.spec, &scenario),
+            late_before: system.registry.late(),
             grace: Grace::set(options.grace),
-            restarts: system.restart,
-            is_cold: system.is_cold,
-            restart_took: Mutex::default(),
             options,
-            cleaned_up,
+            system,
         })
     }
 
-    /// What earlier owners had left behind and was stopped at the start.
-    pub fn cleaned_up(&self) -> &[CleanedUp] {
-        &self.cleaned_up
-    }
-
-    /// Where a service listens itself, `host:port`.
-    pub fn direct(&self, service: &str) -> Option<String> {
-        self.wiring.direct().get(service).map(|it| it.address())
-    }
-
-    /// Whether a process that Murphy started for another service serves it.
-    pub fn comes_with_others(&self, service: &str) -> bool {
-        self.services.comes_with_others(service)
-    }
-
-    /// Where callers that Murphy does not start must call a service so that
-    /// its proxy sees it, `host:port`.
-    pub fn proxied(&self, service: &str) -> Option<String> {
-        self.wiring.common().get(service).map(|it| it.address())
+    /// The system it runs in.
+    pub fn system(&self) -> &Arc<RunningSystem> {
+        &self.system
     }
 
     /// Where a worker's scenario enters a service, `host:port`.
     pub fn entry(&self, worker: u32, service: &str) -> Option<String> {
         let there = worker < self.options.workers;
-        let place = there.then(|| self.wiring.entries(worker).get(service));
+        let place = there.then(|| self.system.wiring.entries(worker).get(service));
         place.flatten().map(|it| it.address())
     }
 
-    /// What a service that Murphy started has printed lately.
-    pub fn logs(&self, service: &str) -> String {
-        self.services.log(service)
-    }
-
-    /// Whose requests the proxies see, for those who need more than verdicts.
-    pub fn registry(&self) -> &Arc<Registry> {
-        &self.registry
-    }
-
-    /// Runs the teardown, then stops everything, whatever came of it. The first
-    /// thing that went wrong is told; a service that is down for good keeps no
-    /// step from being tried that may not need it.
-    pub async fn stop(mut self) -> Result<(), BrokenWorld> {
-        let revived = self.services.revive(&self.wiring).await;
-        let torn_down = self.teardown.run_all().await;
-        self.owed.let_off();
+    /// Ends the scenario, and the system if nobody else has it.
+    pub async fn stop(self) -> Result<(), SetupError> {
         drop(self.scenario);
-        self.services.stop().await;
-        drop(self.wiring);
-        revived.and(torn_down)
-    }
-
-    /// How long it takes to restart the services, where that is done before
-    /// every execution.
-    pub fn restart_took(&self) -> Option<Duration> {
-        *self
-            .restart_took
-            .lock()
-            .unwrap_or_else(|it| it.into_inner())
-    }
-
-    /// Starts the services anew, where every execution is to begin so.
-    async fn restart_if_wanted(&self) -> Result<(), BrokenWorld> {
-        if !self.restarts {
-            return Ok(());
+        match Arc::into_inner(self.system) {
+            Some(system) => system.stop().await,
+            None => Ok(()),
         }
-        let began = Instant::now();
-        self.services.restart(&self.wiring).await?;
-        self.setup.run().await?;
-        let mut took = self
-            .restart_took
-            .lock()
-            .unwrap_or_else(|it| it.into_inner());
-        *took = Some(began.elapsed());
-        Ok(())
     }
 
     fn how(&self) -> How {
@@ -254,15 +156,15 @@ impl LiveWorld {
         &self,
         job: Job<'_>,
         how: How,
-    ) -> Result<(Observed, Option<Recorded>), BrokenWorld> {
+    ) -> Result<(Observed, Option<Recorded>), SetupError> {
         self.check_worker(job.worker)?;
-        let together = self.together.read().await;
+        let together = self.system.together.read().await;
         let (observed, recorded, ended) = self.execute_once(job, how).await?;
         drop(together);
         if !ended || self.options.workers == 1 {
             return Ok((observed, recorded));
         }
-        let _alone = self.together.write().await;
+        let _alone = self.system.together.write().await;
         let (observed, recorded, _) = self.execute_once(job, how).await?;
         Ok((observed, recorded))
     }
@@ -273,24 +175,24 @@ impl LiveWorld {
         &self,
         job: Job<'_>,
         how: How,
-    ) -> Result<(Observed, Option<Recorded>, bool), BrokenWorld> {
-        self.restart_if_wanted().await?;
-        self.services.revive(&self.wiring).await?;
-        self.reset.run().await?;
-        let marks = self.services.marks();
+    ) -> Result<(Observed, Option<Recorded>, bool), SetupError> {
+        self.system.restart_if_wanted().await?;
+        self.system.services.revive(&self.system.wiring).await?;
+        self.system.reset.run().await?;
+        let marks = self.system.services.marks();
         let begun = self.begin(job, how.solo)?;
-        let said = Arc::new(Log::new(OUTPUT));
-        let (word, recorded, took) = self.play(job.worker, &begun, &said, how).await?;
-        if word.is_err() && recorded.details.iter().any(is_down) {
+        let printed = Arc::new(Log::new(OUTPUT));
+        let (result, recorded, took) = self.play(job.worker, &begun, &printed, how).await?;
+        if result.is_err() && recorded.details.iter().any(is_down) {
             self.check_running(&recorded).await?;
         }
-        self.downfall.take(&recorded);
+        self.system.crash_cause.take(&recorded);
         let ended = self.ended_since(&marks, &recorded).await;
-        let word = with_ended(word, &ended);
-        let logged = self.logged(word.is_err(), &marks).await;
-        let output = said.text();
+        let result = with_ended(result, &ended);
+        let logged = self.logged(result.is_err(), &marks).await;
+        let output = printed.text();
         let faultload = job.faultload;
-        if faultload.is_empty() && word.is_ok() {
+        if faultload.is_empty() && result.is_ok() {
             self.grace.learn(took);
         }
         let missing = recorded.not_exercised(faultload);
@@ -299,7 +201,7 @@ impl LiveWorld {
             execution: Execution {
                 faultload: faultload.clone(),
                 trace: recorded.trace,
-                verdict: verdict(word, missing),
+                verdict: verdict(result, missing),
             },
             details: recorded.details,
             quiet: recorded.quiet,
@@ -310,72 +212,77 @@ impl LiveWorld {
         Ok((observed, kept, !ended.is_empty()))
     }
 
-    /// What is to be said of services that ended since by themselves.
+    /// What is to be printed of services that ended since by themselves.
     async fn ended_since(&self, marks: &[Mark], recorded: &Recorded) -> Vec<String> {
         let mut calls = recorded.trace.calls().iter().zip(&recorded.details);
         let broke = calls.any(|(call, detail)| {
             let callee = &call.point.frame().destination;
-            detail.organic.is_some() && self.services.manages(callee)
+            detail.organic.is_some() && self.system.services.manages(callee)
         });
-        self.services.ended_since(marks, broke).await
+        self.system.services.ended_since(marks, broke).await
     }
 
     /// A test that fails because a service is down says nothing about faults.
-    async fn check_running(&self, recorded: &Recorded) -> Result<(), BrokenWorld> {
+    async fn check_running(&self, recorded: &Recorded) -> Result<(), SetupError> {
         let alone = self.options.workers == 1;
-        let up = self.services.check_running().await;
-        up.map_err(|broken| self.downfall.tell(broken, recorded, alone))
+        let up = self.system.services.check_running().await;
+        up.map_err(|broken| self.system.crash_cause.tell(broken, recorded, alone))
     }
 
-    fn begin(&self, job: Job<'_>, solo: bool) -> Result<Begun<'_>, BrokenWorld> {
+    fn begin(&self, job: Job<'_>, solo: bool) -> Result<Begun<'_>, SetupError> {
         let plan = Plan {
             faultload: job.faultload.clone(),
             identity: job.identity.clone(),
             worker: Some(WorkerId(job.worker)),
             solo,
+            entries: self.entries,
         };
         let id = match job.keep {
-            Keep::Calls => self.registry.begin(plan),
-            Keep::Requests => self.registry.begin_keeping_requests(plan),
+            Keep::Calls => self.system.registry.begin(plan),
+            Keep::Requests => self.system.registry.begin_keeping_requests(plan),
         };
-        let id = id.map_err(|error| broken(error.to_string()))?;
-        self.control.began(id, job.faultload.clone());
+        let id = id.map_err(|error| SetupError::new(error.to_string()))?;
+        self.system.control.began(id, job.faultload.clone());
         Ok(Begun { world: self, id })
     }
 
-    /// The scenario's word, what was seen, and how long it took.
+    /// The scenario's result, what was seen, and how long it took.
     async fn play(
         &self,
         worker: u32,
         begun: &Begun<'_>,
-        said: &Arc<Log>,
+        printed: &Arc<Log>,
         how: How,
-    ) -> Result<(Result<(), String>, Recorded, Duration), BrokenWorld> {
+    ) -> Result<(Result<(), String>, Recorded, Duration), SetupError> {
         let about = About {
             worker,
             session: &|| begun.session(),
             headers: &|| head_lines(&self.options.proxy.carriers, begun.id),
-            struck: &|| begun.was_struck(),
-            said,
+            injected: &|| begun.was_injected(),
+            printed,
         };
         let began = Instant::now();
         let mut run = self.scenario.start(&about)?;
-        let word = timeout(self.timeout, run.word()).await;
+        let result = timeout(self.timeout, run.result()).await;
         let took = began.elapsed();
         // A stuck scenario is left waiting until its record is taken, which
         // then shows the call it waits for, not how the call was dropped.
-        let (grace, patience) = match word {
+        let (grace, patience) = match result {
             Ok(_) => (how.grace, self.options.patience),
             Err(_) => (Duration::ZERO, Duration::ZERO),
         };
-        let recorded = self.registry.collect_within(begun.id, grace, patience);
+        let recorded = self
+            .system
+            .registry
+            .collect_within(begun.id, grace, patience);
         let recorded = recorded.await.map_err(|_| {
-            broken("an execution was forgotten before it could be collected")
+            SetupError::new("an execution was forgotten before it could be collected")
                 .hint("it took longer than any scenario may; is the machine suspended at times?")
         })?;
         run.end().await;
-        let word = word.unwrap_or_else(|_| Err(format!("did not end within {:?}", self.timeout)));
-        Ok((word, recorded, took))
+        let result =
+            result.unwrap_or_else(|_| Err(format!("did not end within {:?}", self.timeout)));
+        Ok((result, recorded, took))
     }
 
     /// What the services logged, where the test failed.
@@ -385,14 +292,14 @@ impl LiveWorld {
         }
         tokio::time::sleep(PRINTING).await;
         let alone = self.options.workers == 1;
-        Some(self.services.logged_since(marks, alone))
+        Some(self.system.services.logged_since(marks, alone))
     }
 
-    fn check_worker(&self, worker: u32) -> Result<(), BrokenWorld> {
+    fn check_worker(&self, worker: u32) -> Result<(), SetupError> {
         let workers = self.options.workers;
         match worker < workers {
             true => Ok(()),
-            false => Err(broken(format!(
+            false => Err(SetupError::new(format!(
                 "there is no worker {worker}: there are {workers}, from 0"
             ))),
         }
@@ -405,16 +312,16 @@ impl World for LiveWorld {
     }
 
     fn late(&self) -> usize {
-        self.registry.late() - self.late_before
+        self.system.registry.late() - self.late_before
     }
 
     fn unattributed(&self) -> Vec<Unattributed> {
-        self.registry.unattributed()
+        self.system.registry.unattributed()
     }
 
     fn services(&self) -> Vec<String> {
         let expected = self.expected.iter();
-        let is_seen = |it: &&String| !self.registry.has_ignored(it);
+        let is_seen = |it: &&String| !self.system.registry.has_ignored(it);
         expected.filter(is_seen).cloned().collect()
     }
 
@@ -427,21 +334,14 @@ impl World for LiveWorld {
     }
 
     fn claims_to_be_cold(&self) -> bool {
-        self.is_cold || self.restarts
+        self.system.spec.is_cold || self.system.spec.restart
     }
 
-    fn restart(&self) -> BoxFuture<'_, Result<bool, BrokenWorld>> {
-        Box::pin(async {
-            let _alone = self.together.write().await;
-            if !self.services.restart(&self.wiring).await? {
-                return Ok(false);
-            }
-            self.setup.run().await?;
-            Ok(true)
-        })
+    fn restart(&self) -> BoxFuture<'_, Result<bool, SetupError>> {
+        Box::pin(self.system.restart())
     }
 
-    fn stop(self: Box<Self>) -> BoxFuture<'static, Result<(), BrokenWorld>> {
+    fn stop(self: Box<Self>) -> BoxFuture<'static, Result<(), SetupError>> {
         Box::pin(LiveWorld::stop(*self))
     }
 
@@ -459,7 +359,7 @@ struct Begun<'w> {
 impl Begun<'_> {
     fn session(&self) -> Session {
         let variables = Variables::of(self.id);
-        let control = &self.world.control;
+        let control = &self.world.system.control;
         Session {
             entries: Default::default(),
             execution: self.id.to_string(),
@@ -473,35 +373,35 @@ impl Begun<'_> {
     }
 
     fn injected(&self) -> AskInjected {
-        let (registry, id) = (self.world.registry.clone(), self.id);
-        Arc::new(move || registry.struck(id).unwrap_or_default())
+        let (registry, id) = (self.world.system.registry.clone(), self.id);
+        Arc::new(move || registry.injected(id).unwrap_or_default())
     }
 
-    fn was_struck(&self) -> bool {
-        let struck = self.world.registry.struck(self.id);
-        struck.is_ok_and(|faults| !faults.is_empty())
+    fn was_injected(&self) -> bool {
+        let injected = self.world.system.registry.injected(self.id);
+        injected.is_ok_and(|faults| !faults.is_empty())
     }
 }
 
 impl Drop for Begun<'_> {
     fn drop(&mut self) {
-        self.world.registry.end(self.id);
-        self.world.control.ended(self.id);
+        self.world.system.registry.end(self.id);
+        self.world.system.control.ended(self.id);
     }
 }
 
 /// A crash is a failure, also where the scenario gets over it or sees nothing
 /// of it.
-fn with_ended(word: Result<(), String>, ended: &[String]) -> Result<(), String> {
-    match (word, ended) {
-        (word, []) => word,
+fn with_ended(result: Result<(), String>, ended: &[String]) -> Result<(), String> {
+    match (result, ended) {
+        (result, []) => result,
         (Ok(()), ended) => Err(ended.join("; ")),
         (Err(why), ended) => Err(format!("{why}; {}", ended.join("; "))),
     }
 }
 
-fn verdict(word: Result<(), String>, missing: Vec<Fault>) -> Verdict {
-    match word {
+fn verdict(result: Result<(), String>, missing: Vec<Fault>) -> Verdict {
+    match result {
         Err(why) => Verdict::Failed { why },
         Ok(()) if missing.is_empty() => Verdict::Passed,
         Ok(()) => Verdict::NotExercised { missing },

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use murphy_model::{Observed, Point};
 
-use super::broken::{More, broken};
-use murphy_campaign::BrokenWorld;
+use murphy_campaign::SetupError;
 
 /// What can be set about a [`LiveWorld`](super::LiveWorld).
 #[derive(Clone)]
@@ -110,11 +109,11 @@ impl Default for LiveOptions {
 
 impl LiveOptions {
     /// Refuses what makes no sense together.
-    pub(super) fn check(&self) -> Result<(), BrokenWorld> {
+    pub(super) fn check(&self) -> Result<(), SetupError> {
         let LiveOptions { workers, solo, .. } = self;
         match (workers, solo) {
-            (0, _) => Err(broken("without a worker nothing can be run")),
-            (2.., true) => Err(broken(format!(
+            (0, _) => Err(SetupError::new("without a worker nothing can be run")),
+            (2.., true) => Err(SetupError::new(format!(
                 "services that hand on no context can be watched in one execution at a time, not in {workers}"
             ))
             .hint("use `--jobs 1`")),

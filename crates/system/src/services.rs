@@ -13,7 +13,6 @@ use std::time::Duration;
 
 use tokio::sync::Mutex as AsyncMutex;
 
-use super::broken::{More, broken};
 use super::health;
 use super::ledger::{Ledger, MARK};
 use super::log::{self, Log};
@@ -22,7 +21,7 @@ use super::process::{Children, Exit, Process, Start};
 use super::spec::{Health, ManagedSpec, ServiceSpec, Source, SystemSpec};
 use super::template::{Place, Places, expand};
 use super::wiring::Wiring;
-use murphy_campaign::BrokenWorld;
+use murphy_campaign::SetupError;
 use murphy_report::shell::quoted;
 
 /// How many lines of a log are shown with an error.
@@ -47,11 +46,11 @@ pub(super) enum Failure {
     /// Another start with other ports may.
     PortLost,
     /// Another start would not.
-    Broken(BrokenWorld),
+    Broken(SetupError),
 }
 
-impl From<BrokenWorld> for Failure {
-    fn from(error: BrokenWorld) -> Self {
+impl From<SetupError> for Failure {
+    fn from(error: SetupError) -> Self {
         Failure::Broken(error)
     }
 }
@@ -100,7 +99,7 @@ impl Services {
         system: &SystemSpec,
         logs: &Path,
         ledger: Ledger,
-    ) -> Result<Self, BrokenWorld> {
+    ) -> Result<Self, SetupError> {
         let mut services = Services {
             running: Vec::new(),
             managed: Vec::new(),
@@ -159,7 +158,7 @@ impl Services {
 
     /// Checks what runs already; what may be served by a process that is still
     /// to be started is to be checked later.
-    async fn check_before(&self) -> Result<Vec<&Running>, BrokenWorld> {
+    async fn check_before(&self) -> Result<Vec<&Running>, SetupError> {
         let mut later = Vec::new();
         let others = self.running.iter().filter(|it| it.process.is_none());
         for service in others {
@@ -172,7 +171,7 @@ impl Services {
     }
 
     /// Checks services that were down before others were started.
-    async fn check_later(&self, later: &[&Running], within: Duration) -> Result<(), BrokenWorld> {
+    async fn check_later(&self, later: &[&Running], within: Duration) -> Result<(), SetupError> {
         for service in later {
             service.check_later(within).await?;
         }
@@ -180,7 +179,7 @@ impl Services {
     }
 
     /// Waits for the other services that a process serves.
-    async fn wait_for_members(&self, service: &Managed) -> Result<(), BrokenWorld> {
+    async fn wait_for_members(&self, service: &Managed) -> Result<(), SetupError> {
         for member in self.members(service) {
             member.wait(&service.name).await?;
         }
@@ -194,7 +193,7 @@ impl Services {
 
     /// Checks and starts them like [`Services::start`], but one that does not
     /// come up keeps no other from being tried. Why each of these does not.
-    pub(super) async fn survey(&self, wiring: &Wiring) -> BTreeMap<String, BrokenWorld> {
+    pub(super) async fn survey(&self, wiring: &Wiring) -> BTreeMap<String, SetupError> {
         let mut troubles = BTreeMap::new();
         let mut down = Vec::new();
         for service in &self.running {
@@ -224,7 +223,7 @@ impl Services {
     }
 
     /// Whether the services that Murphy did not start are up.
-    pub(super) async fn check_running(&self) -> Result<(), BrokenWorld> {
+    pub(super) async fn check_running(&self) -> Result<(), SetupError> {
         for service in self.running.iter().filter(|it| !it.comes_with_others()) {
             service.check().await?;
         }
@@ -239,7 +238,7 @@ impl Services {
 
     /// Starts again what has ended since; a crash under a fault must not fail
     /// the executions after it.
-    pub(super) async fn revive(&self, wiring: &Wiring) -> Result<(), BrokenWorld> {
+    pub(super) async fn revive(&self, wiring: &Wiring) -> Result<(), SetupError> {
         for service in &self.managed {
             // Another worker that holds it is starting it.
             let runs = match service.process.try_lock() {
@@ -259,7 +258,7 @@ impl Services {
 
     /// Stops what Murphy started and starts it again; false if there is
     /// nothing of that kind.
-    pub(super) async fn restart(&self, wiring: &Wiring) -> Result<bool, BrokenWorld> {
+    pub(super) async fn restart(&self, wiring: &Wiring) -> Result<bool, SetupError> {
         self.stop_all().await;
         self.revive(wiring).await?;
         Ok(!self.managed.is_empty())
@@ -302,7 +301,7 @@ impl Services {
         }
     }
 
-    fn spawn(&self, service: &Managed, wiring: &Wiring) -> Result<Process, BrokenWorld> {
+    fn spawn(&self, service: &Managed, wiring: &Wiring) -> Result<Process, SetupError> {
         let Managed { name, spec, .. } = service;
         let places = wiring.seen_by(name);
         let command = service.fill_all(&spec.command, &places)?;
@@ -316,12 +315,12 @@ impl Services {
         };
         let process = Process::start(&start, service.log.clone());
         let process = process.map_err(|error| {
-            broken(format!("service `{name}` cannot be started: {error}"))
+            SetupError::new(format!("service `{name}` cannot be started: {error}"))
                 .at(&service.place)
                 .hint(error.hint())
         })?;
         let noted = self.ledger().add(name, process.group());
-        noted.map_err(|error| broken(error.to_string()))?;
+        noted.map_err(|error| SetupError::new(error.to_string()))?;
         Ok(process)
     }
 
@@ -421,10 +420,10 @@ impl Drop for Services {
 }
 
 impl Running {
-    fn new(service: &ServiceSpec, upstream: &str) -> Result<Self, BrokenWorld> {
+    fn new(service: &ServiceSpec, upstream: &str) -> Result<Self, SetupError> {
         let name = service.name.clone();
         let place = Place::parse(upstream).ok_or_else(|| {
-            broken(format!("service `{name}`: `{upstream}` is no address"))
+            SetupError::new(format!("service `{name}`: `{upstream}` is no address"))
                 .at(&service.place)
                 .hint("write `host:port`, as in `127.0.0.1:5001`")
         })?;
@@ -450,7 +449,7 @@ impl Running {
     }
 
     /// Waits until the process that serves it too has got so far.
-    async fn wait(&self, process: &str) -> Result<(), BrokenWorld> {
+    async fn wait(&self, process: &str) -> Result<(), SetupError> {
         let (name, address) = (&self.name, self.upstream.address());
         if health::wait(&address, &self.health).await {
             return Ok(());
@@ -460,11 +459,11 @@ impl Running {
             "service `{name}` did not come up within {within:?}: the process of `{process}` runs, but does not answer at {address}"
         );
         let hint = format!("does `{process}` listen there too? `port` or `upstream` says where");
-        Err(broken(message).at(&self.place).hint(hint))
+        Err(SetupError::new(message).at(&self.place).hint(hint))
     }
 
     /// Checks a service that was down before others were started.
-    async fn check_later(&self, within: Duration) -> Result<(), BrokenWorld> {
+    async fn check_later(&self, within: Duration) -> Result<(), SetupError> {
         let health = Health {
             within,
             ..self.health.clone()
@@ -476,7 +475,7 @@ impl Running {
         Ok(())
     }
 
-    async fn check(&self) -> Result<(), BrokenWorld> {
+    async fn check(&self) -> Result<(), SetupError> {
         let Running {
             name,
             health,
@@ -486,12 +485,12 @@ impl Running {
         let address = self.upstream.address();
         if !health::is_up(&address, None).await {
             let message = format!("service `{name}` is down: nothing listens on {address}");
-            return Err(broken(message)
+            return Err(SetupError::new(message)
                 .at(place)
                 .hint("start it, or let Murphy start it with `command = …`"));
         }
         match &health.path {
-            Some(path) if !health::wait(&address, health).await => Err(broken(format!(
+            Some(path) if !health::wait(&address, health).await => Err(SetupError::new(format!(
                 "service `{name}` is not healthy: http://{address}{path} did not answer 2xx or 3xx within {:?}",
                 health.within
             ))
@@ -503,19 +502,20 @@ impl Running {
 }
 
 impl Managed {
-    fn new(service: &ServiceSpec, spec: &ManagedSpec, logs: &Path) -> Result<Self, BrokenWorld> {
+    fn new(service: &ServiceSpec, spec: &ManagedSpec, logs: &Path) -> Result<Self, SetupError> {
         let name = &service.name;
         let port = match spec.port {
             Some(number) => Port::fixed(number),
             None => Port::free().map_err(|error| {
-                broken(format!("service `{name}`: no free port to be had: {error}"))
+                SetupError::new(format!("service `{name}`: no free port to be had: {error}"))
                     .at(&service.place)
             })?,
         };
         let path: PathBuf = logs.join(format!("{}.log", file_name(name)));
         let log = Log::with_file(log::KEPT, &path);
-        let log =
-            log.map_err(|error| broken(format!("cannot write `{}`: {error}", path.display())));
+        let log = log.map_err(|error| {
+            SetupError::new(format!("cannot write `{}`: {error}", path.display()))
+        });
         Ok(Managed {
             name: name.clone(),
             spec: spec.clone(),
@@ -549,7 +549,7 @@ impl Managed {
         Some(process.ended().await)
     }
 
-    fn environment(&self, places: &Places) -> Result<BTreeMap<String, String>, BrokenWorld> {
+    fn environment(&self, places: &Places) -> Result<BTreeMap<String, String>, SetupError> {
         let mut all = BTreeMap::from([("PORT".to_owned(), self.port.number().to_string())]);
         for (key, value) in &self.spec.environment {
             all.insert(key.clone(), self.fill(value, places)?);
@@ -557,13 +557,15 @@ impl Managed {
         Ok(all)
     }
 
-    fn fill_all(&self, texts: &[String], places: &Places) -> Result<Vec<String>, BrokenWorld> {
+    fn fill_all(&self, texts: &[String], places: &Places) -> Result<Vec<String>, SetupError> {
         texts.iter().map(|text| self.fill(text, places)).collect()
     }
 
-    fn fill(&self, text: &str, places: &Places) -> Result<String, BrokenWorld> {
+    fn fill(&self, text: &str, places: &Places) -> Result<String, SetupError> {
         let filled = expand(text, places, Some(self.port.number()));
-        filled.map_err(|error| broken(format!("service `{}`: {error}", self.name)).at(&self.place))
+        filled.map_err(|error| {
+            SetupError::new(format!("service `{}`: {error}", self.name)).at(&self.place)
+        })
     }
 
     /// How it ended; `None` while it runs or is being started again.
@@ -580,30 +582,30 @@ impl Managed {
         self.port.picked && !runs && self.port.is_taken()
     }
 
-    fn port_taken(&self) -> BrokenWorld {
+    fn port_taken(&self) -> SetupError {
         let (name, address) = (&self.name, self.port.address());
-        broken(format!("service `{name}` cannot be started: {address} is taken already")).at(&self.place).hint(
+        SetupError::new(format!("service `{name}` cannot be started: {address} is taken already")).at(&self.place).hint(
             "stop what listens there (another copy of the service?), or let the service take its port from `{port}` or `PORT`",
         )
     }
 
-    fn ended_early(&self, exit: &str) -> BrokenWorld {
+    fn ended_early(&self, exit: &str) -> SetupError {
         let message = format!("service `{}` ended before it was up: {exit}", self.name);
         let command = self.spec.command.iter().map(|word| quoted(word));
         let command = command.collect::<Vec<_>>().join(" ");
-        broken(message)
+        SetupError::new(message)
             .at(&self.place)
             .hint(format!("try it by hand: `{command}`"))
             .printed(&self.name, self.log.tail(LINES_SHOWN))
     }
 
-    fn not_up(&self) -> BrokenWorld {
+    fn not_up(&self) -> SetupError {
         let (name, address, within) = (&self.name, self.port.address(), self.health.within);
         let what = match &self.health.path {
             Some(path) => format!("http://{address}{path} did not answer 2xx or 3xx"),
             None => format!("nothing listens on {address}"),
         };
-        broken(format!("service `{name}` did not come up within {within:?}: {what}"))
+        SetupError::new(format!("service `{name}` did not come up within {within:?}: {what}"))
             .at(&self.place)
             .hint("it is told its port as `{port}` and as `PORT`; if it only starts slowly, give it more time")
             .printed(name, self.log.tail(LINES_SHOWN))

@@ -146,10 +146,10 @@ pub enum StepSpec {
 }
 
 /// What a function of the embedding program comes to: content, or why not.
-pub type FutureWord = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
+pub type FutureResult = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
 
 /// A step written in Rust: given the URL of each service, not of a proxy.
-pub type StepFunction = Arc<dyn Fn(BTreeMap<String, String>) -> FutureWord + Send + Sync>;
+pub type StepFunction = Arc<dyn Fn(BTreeMap<String, String>) -> FutureResult + Send + Sync>;
 
 /// A test.
 #[derive(Clone)]
@@ -160,6 +160,8 @@ pub struct ScenarioSpec {
     pub kind: ScenarioKind,
     /// How long it may take before it counts as stuck, which is a failure.
     pub timeout: Duration,
+    /// Whether its own requests may fail, too, or are only observed.
+    pub entries: bool,
 }
 
 /// What a test does.
@@ -173,8 +175,8 @@ pub enum ScenarioKind {
     Function(Function),
 }
 
-/// A test written in Rust: given a session, it says whether it is content.
-pub type Function = Arc<dyn Fn(Session) -> FutureWord + Send + Sync>;
+/// A test written in Rust: given a session, it says whether it passes.
+pub type Function = Arc<dyn Fn(Session) -> FutureResult + Send + Sync>;
 
 /// What a test knows of its execution; a command gets the same as variables
 /// of its environment.
@@ -192,7 +194,7 @@ pub struct Session {
     pub baggage: String,
     /// `MURPHY_FAULTS`: what is planned, as a JSON list of fault texts.
     pub faults: Vec<String>,
-    /// `MURPHY_CONTROL_URL`: where to ask which faults struck so far.
+    /// `MURPHY_CONTROL_URL`: where to ask which faults were injected so far.
     pub control: String,
     pub(crate) injected: Injected,
 }

@@ -14,7 +14,6 @@ use tokio::time::timeout;
 
 use murphy_report::redact;
 
-use super::broken::{More, broken};
 use super::log::Log;
 use super::process::Children;
 use super::scenario::command::{self, Program};
@@ -23,7 +22,7 @@ use super::scenario::request::{Around, Requests};
 use super::scenario::{Task, urls};
 use super::spec::{RequestCall, StepFunction, StepSpec};
 use super::template::Places;
-use murphy_campaign::BrokenWorld;
+use murphy_campaign::SetupError;
 
 /// How long a step may take: filling a database takes its time, but a step
 /// that is stuck must not hang a build for ever.
@@ -54,7 +53,7 @@ impl Steps {
         specs: &[StepSpec],
         direct: &Places,
         mark: &str,
-    ) -> Result<Self, BrokenWorld> {
+    ) -> Result<Self, SetupError> {
         let mut steps = Vec::new();
         for (number, spec) in specs.iter().enumerate() {
             let name = format!("{kind} step {} ({})", number + 1, what(spec));
@@ -76,7 +75,7 @@ impl Steps {
     }
 
     /// Does them in order, up to the first that fails.
-    pub(super) async fn run(&self) -> Result<(), BrokenWorld> {
+    pub(super) async fn run(&self) -> Result<(), SetupError> {
         for step in &self.0 {
             step.run().await?;
         }
@@ -85,7 +84,7 @@ impl Steps {
 
     /// Does them all in order, whatever fails; the first that failed is told.
     /// What one could not take away must not keep the others from it.
-    pub(super) async fn run_all(&self) -> Result<(), BrokenWorld> {
+    pub(super) async fn run_all(&self) -> Result<(), SetupError> {
         let mut done = Ok(());
         for step in &self.0 {
             done = done.and(step.run().await);
@@ -95,33 +94,33 @@ impl Steps {
 }
 
 impl Step {
-    async fn run(&self) -> Result<(), BrokenWorld> {
-        let said = Arc::new(Log::new(KEPT));
-        let done = timeout(WITHIN, self.word(&said)).await;
-        let word = done.unwrap_or_else(|_| Ok(Err(format!("did not end within {WITHIN:?}"))))?;
-        word.map_err(|why| {
-            broken(format!("{} failed: {why}", self.name))
+    async fn run(&self) -> Result<(), SetupError> {
+        let printed = Arc::new(Log::new(KEPT));
+        let done = timeout(WITHIN, self.result(&printed)).await;
+        let result = done.unwrap_or_else(|_| Ok(Err(format!("did not end within {WITHIN:?}"))))?;
+        result.map_err(|why| {
+            SetupError::new(format!("{} failed: {why}", self.name))
                 .hint("it ran without faults, straight against the services; try it by hand")
-                .printed(&self.name, said.text())
+                .printed(&self.name, printed.text())
         })
     }
 
-    async fn word(&self, said: &Arc<Log>) -> Result<Result<(), String>, BrokenWorld> {
+    async fn result(&self, printed: &Arc<Log>) -> Result<Result<(), String>, SetupError> {
         match &self.does {
             Does::Run(program) => {
-                let process = program.start([], Children::MayStay, said)?;
-                Ok(command::word(process.ended().await, said))
+                let process = program.start([], Children::MayStay, printed)?;
+                Ok(command::result(process.ended().await, printed))
             }
             Does::Ask(requests) => {
                 let around = Around {
                     headers: &[],
-                    struck: &|| false,
+                    injected: &|| false,
                 };
-                Ok(requests.lock().await.send(&around, said).await)
+                Ok(requests.lock().await.send(&around, printed).await)
             }
             Does::Call(function, services) => {
                 let mut task = Task::start(function(services.clone()));
-                Ok(task.word().await)
+                Ok(task.result().await)
             }
         }
     }

@@ -15,7 +15,7 @@ use super::bring_up::{logs_of, prepare};
 use super::spec::SystemSpec;
 use super::wiring::{Callers, cannot_listen};
 use super::{LiveOptions, clean_up};
-use murphy_campaign::BrokenWorld;
+use murphy_campaign::SetupError;
 
 /// A service as it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct ServiceState {
     /// Whether a process that Murphy started for another service serves it.
     pub comes_with_others: bool,
     /// Why it is not up, or why its proxy cannot be; `None` if both are.
-    pub trouble: Option<BrokenWorld>,
+    pub trouble: Option<SetupError>,
 }
 
 /// Starts every service that is to be started, looks at all of them and stops
@@ -39,7 +39,7 @@ pub struct ServiceState {
 pub async fn survey(
     system: &SystemSpec,
     options: &LiveOptions,
-) -> Result<Vec<ServiceState>, BrokenWorld> {
+) -> Result<Vec<ServiceState>, SetupError> {
     clean_up(&options.state);
     let registry = Arc::new(Registry::new(murphy_registry::Settings::default()));
     let (system, taken) = without_taken_ports(system);
@@ -70,7 +70,7 @@ pub async fn survey(
 /// The system with any free port for each proxy whose own cannot be had, so
 /// that the services can be looked at all the same; and what is wrong with
 /// those ports.
-fn without_taken_ports(system: &SystemSpec) -> (SystemSpec, BTreeMap<String, BrokenWorld>) {
+fn without_taken_ports(system: &SystemSpec) -> (SystemSpec, BTreeMap<String, SetupError>) {
     let (mut free, mut taken) = (system.clone(), BTreeMap::new());
     for service in free.services.iter_mut().filter(|it| it.proxied) {
         let Some(listen) = service.listen else {

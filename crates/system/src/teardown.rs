@@ -1,6 +1,6 @@
 //! The teardown, whatever the end.
 //!
-//! A campaign that is broken off (a signal while it finds its feet, a set-up
+//! A campaign that is interrupted (a signal while it finds its feet, a set-up
 //! that fails half-way) drops its world, and what the set-up made must not
 //! stay. Owns that case; a world that is stopped in good order does it itself.
 

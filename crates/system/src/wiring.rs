@@ -30,10 +30,9 @@ use std::sync::Arc;
 use murphy_proxy::{Listener, Proxy, Settings, StartError};
 use murphy_registry::{self as registry, CallGraph, Origin, Registry, WorkerId};
 
-use super::broken::{More, broken};
 use super::spec::{ServiceSpec, Source, SystemSpec};
 use super::template::{Place, Places, names};
-use murphy_campaign::BrokenWorld;
+use murphy_campaign::SetupError;
 
 /// Who calls at a listener.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +73,7 @@ impl Wiring {
         callers: Callers,
         registry: Arc<Registry>,
         settings: Settings,
-    ) -> Result<Self, BrokenWorld> {
+    ) -> Result<Self, SetupError> {
         let workers = callers.workers;
         let doors = doors(system, &direct, callers);
         let listeners = doors.iter().map(|(_, listener)| listener.clone());
@@ -133,9 +132,9 @@ impl Wiring {
 }
 
 /// What is wrong where a proxy cannot listen.
-pub(super) fn cannot_listen(system: &SystemSpec, error: &StartError) -> BrokenWorld {
+pub(super) fn cannot_listen(system: &SystemSpec, error: &StartError) -> SetupError {
     let service = system.services.iter().find(|it| it.name == error.service);
-    broken(error.to_string())
+    SetupError::new(error.to_string())
         .at(&service.and_then(|service| service.place.clone()))
         .hint("change `listen` of this service, or stop what uses it")
 }

@@ -29,8 +29,8 @@ fn owner() {
         let world = start(shop(FORWARDED), scenario, &state).await.unwrap();
         println!(
             "at {} {}",
-            world.direct("shop").unwrap(),
-            world.direct("cart").unwrap()
+            world.system().direct("shop").unwrap(),
+            world.system().direct("cart").unwrap()
         );
         run(&world, "").await;
     });

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use murphy_campaign::{BrokenWorld, World};
+use murphy_campaign::{SetupError, World};
 use murphy_model::{Faultload, Verdict};
 use murphy_system::spec::{
     CommandSpec, ScenarioKind, ScenarioSpec, ServiceSpec, Source, StepSpec, SystemSpec,
 };
-use murphy_system::{HowClashed, LiveOptions, LiveWorld, Wanted};
+use murphy_system::{InterferenceKind, LiveOptions, LiveWorld, Wanted};
 use support::*;
 
 #[test]
@@ -90,7 +90,7 @@ async fn a_command_that_is_not_found_is_no_verdict() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_enters_by_its_worker_and_can_ask_what_struck() {
+async fn a_command_enters_by_its_worker_and_can_ask_what_injected() {
     let folder = folder();
     let test = CommandSpec {
         command: this_program(),
@@ -106,11 +106,11 @@ async fn a_command_enters_by_its_worker_and_can_ask_what_struck() {
     let world = world.unwrap();
     let calm = run(&world, "").await;
     assert_eq!(complaint(&calm), "");
-    assert!(calm.output.unwrap().contains("\"struck\":[]"));
-    let struck = run(&world, FAULT).await;
-    let output = struck.output.as_deref().unwrap();
+    assert!(calm.output.unwrap().contains("\"injected\":[]"));
+    let injected = run(&world, FAULT).await;
+    let output = injected.output.as_deref().unwrap();
     let told = format!(
-        "\"planned\":[\"{FAULT}\"],\"struck\":[{{\"point\":\"shop GET /buy > cart GET /items\",\"mode\":\"503\"}}]"
+        "\"planned\":[\"{FAULT}\"],\"injected\":[{{\"point\":\"shop GET /buy > cart GET /items\",\"mode\":\"503\"}}]"
     );
     assert!(output.contains(&told), "{output}");
     assert!(
@@ -118,13 +118,13 @@ async fn a_command_enters_by_its_worker_and_can_ask_what_struck() {
         "{output}"
     );
     assert!(
-        complaint(&struck).contains("buying failed"),
+        complaint(&injected).contains("buying failed"),
         "{}",
-        complaint(&struck)
+        complaint(&injected)
     );
     let again = run(&world, FAULT).await;
     assert_eq!(
-        complaint(&struck),
+        complaint(&injected),
         complaint(&again),
         "findings are told apart by it"
     );
@@ -317,7 +317,7 @@ async fn executions_of_different_workers_do_not_meet() {
     }
     tasks.join_all().await;
     assert_eq!(wrong.load(Ordering::Relaxed), 0);
-    assert_eq!(world.registry().live(), 0);
+    assert_eq!(world.system().registry().live(), 0);
 }
 
 /// Services that run already, at a shop that asks the cart by a fixed address.
@@ -436,8 +436,8 @@ async fn a_test_that_gets_in_its_own_way_is_run_one_at_a_time() {
         assert_eq!((world.workers(), found.solo), (workers, false), "{script}");
         assert_eq!(found.at_once(3), workers);
         let why = found.clash.map(|clash| match clash.how {
-            HowClashed::Failed { why, .. } => why,
-            HowClashed::OtherCalls(point) => panic!("{point}"),
+            InterferenceKind::Failed { why, .. } => why,
+            InterferenceKind::OtherCalls(point) => panic!("{point}"),
         });
         assert_eq!(why.as_deref(), clash, "{script}");
     }
@@ -452,7 +452,7 @@ async fn an_execution_that_is_cancelled_leaves_nothing_for_the_next() {
     let hanging = world.run(0, &hang, &identity);
     let cancelled = tokio::time::timeout(Duration::from_millis(300), hanging).await;
     assert!(cancelled.is_err());
-    assert_eq!(world.registry().live(), 0);
+    assert_eq!(world.system().registry().live(), 0);
     let next = run(&world, "").await;
     assert_eq!((complaint(&next), points(&next).len()), ("", 2));
 }
@@ -490,7 +490,7 @@ async fn a_test_with_an_address_in_its_source_is_seen() {
     panic!("{tried:?}");
 }
 
-async fn with_an_address_in_its_source(folder: &TempDir) -> Result<LiveWorld, BrokenWorld> {
+async fn with_an_address_in_its_source(folder: &TempDir) -> Result<LiveWorld, SetupError> {
     let listen = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listen.local_addr().unwrap();
     drop(listen);
@@ -545,9 +545,9 @@ async fn steps_run_around_executions_without_faults() {
     system.teardown = vec![note("teardown")];
     let world = start(system, buys(), &folder).await.unwrap();
     // The reset sends the same request, and must neither fail nor be seen.
-    let struck = run(&world, "** > cart * #* = 503").await;
-    assert_eq!(complaint(&struck), "GET /buy answered 500, expected 2xx");
-    assert_eq!(points(&struck).len(), 2);
+    let injected = run(&world, "** > cart * #* = 503").await;
+    assert_eq!(complaint(&injected), "GET /buy answered 500, expected 2xx");
+    assert_eq!(points(&injected).len(), 2);
     run(&world, "").await;
     world.stop().await.unwrap();
     let steps = std::fs::read_to_string(&file).unwrap();
@@ -692,5 +692,5 @@ async fn executions_send_their_requests_on_connections_that_are_kept() {
         assert_eq!(complaint(&run(&world, "").await), "");
     }
     assert_eq!(connections(), made);
-    assert_eq!(world.registry().live(), 0);
+    assert_eq!(world.system().registry().live(), 0);
 }

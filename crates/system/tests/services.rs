@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use murphy_campaign::World;
 use murphy_model::Faultload;
-use murphy_system::LiveWorld;
-use murphy_system::spec::{Source, SystemSpec};
+use murphy_system::spec::{ScenarioKind, Source, SystemSpec};
+use murphy_system::{LiveWorld, RunningSystem};
 use support::*;
 
 #[test]
@@ -39,6 +39,29 @@ async fn refusal(system: SystemSpec) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn scenarios_share_a_system_that_is_started_once() {
+    let folder = folder();
+    let items = ScenarioKind::Requests(vec![request("cart", "/items")]);
+    let scenarios = [buys(), scenario(items)];
+    let system = RunningSystem::start(shop(FORWARDED), &scenarios, options(&folder)).await;
+    let system = system.unwrap();
+    let address = system.direct("cart").unwrap();
+    let [buys, items] = scenarios;
+    let world = LiveWorld::in_system(system.clone(), buys).await.unwrap();
+    let injected = run(&world, "shop GET /buy > cart GET /items = 503").await;
+    assert_eq!(complaint(&injected), "GET /buy answered 500, expected 2xx");
+    world.stop().await.unwrap();
+    let world = LiveWorld::in_system(system.clone(), items).await.unwrap();
+    let calm = run(&world, "").await;
+    assert_eq!((complaint(&calm), points(&calm).len()), ("", 1));
+    assert_eq!(system.direct("cart"), Some(address.clone()));
+    // Nobody else has it now, so it goes with the last scenario.
+    drop(system);
+    world.stop().await.unwrap();
+    assert!(std::net::TcpStream::connect(address).is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_fault_between_managed_services_is_seen_by_the_caller() {
     let folder = folder();
     let world = start(shop(FORWARDED), buys(), &folder).await.unwrap();
@@ -48,9 +71,9 @@ async fn a_fault_between_managed_services_is_seen_by_the_caller() {
         points(&calm),
         ["shop GET /buy", "shop GET /buy > cart GET /items"]
     );
-    let struck = run(&world, "shop GET /buy > cart GET /items = 503").await;
-    assert_eq!(complaint(&struck), "GET /buy answered 500, expected 2xx");
-    let (output, logged) = (struck.output.unwrap(), struck.logged.unwrap());
+    let injected = run(&world, "shop GET /buy > cart GET /items = 503").await;
+    assert_eq!(complaint(&injected), "GET /buy answered 500, expected 2xx");
+    let (output, logged) = (injected.output.unwrap(), injected.logged.unwrap());
     assert!(output.contains("order 123456 is lost"), "{output}");
     assert!(!output.contains("cart said Some(503)"), "{output}");
     assert!(
@@ -58,10 +81,13 @@ async fn a_fault_between_managed_services_is_seen_by_the_caller() {
         "{logged}"
     );
     assert!(logged.contains("cart said Some(503)"), "{logged}");
-    assert!(world.logs("shop").contains("cart said Some(503)"));
+    assert!(world.system().logs("shop").contains("cart said Some(503)"));
     let file = folder.path().join("run/tested/logs/shop.log");
     assert!(std::fs::read_to_string(file).unwrap().contains("cart said"));
-    let (shop, cart) = (world.direct("shop").unwrap(), world.direct("cart").unwrap());
+    let (shop, cart) = (
+        world.system().direct("shop").unwrap(),
+        world.system().direct("cart").unwrap(),
+    );
     world.stop().await.unwrap();
     assert!(is_free(&shop) && is_free(&cart));
     let ledgers = std::fs::read_dir(folder.path().join("run")).unwrap();
@@ -76,9 +102,9 @@ async fn parents_are_inferred_where_nothing_is_handed_on() {
         ..options(&folder)
     };
     let world = LiveWorld::start(shop(""), buys(), options).await.unwrap();
-    let struck = run(&world, "shop GET /buy > cart GET /items = reset").await;
-    assert_eq!(complaint(&struck), "GET /buy answered 500, expected 2xx");
-    assert_eq!(points(&struck).len(), 2);
+    let injected = run(&world, "shop GET /buy > cart GET /items = reset").await;
+    assert_eq!(complaint(&injected), "GET /buy answered 500, expected 2xx");
+    assert_eq!(points(&injected).len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -87,8 +113,8 @@ async fn a_world_that_is_dropped_leaves_nothing_behind() {
     let world = start(shop(FORWARDED), buys(), &folder).await.unwrap();
     let places = ["shop", "cart"].map(|name| {
         [
-            world.direct(name).unwrap(),
-            world.proxied(name).unwrap(),
+            world.system().direct(name).unwrap(),
+            world.system().proxied(name).unwrap(),
             world.entry(0, name).unwrap(),
         ]
     });
@@ -136,9 +162,9 @@ async fn a_crash_that_the_scenario_does_not_see_is_a_failure() {
     let folder = folder();
     let world = start(shop(FORWARDED), brittle(), &folder).await.unwrap();
     assert_eq!(complaint(&run(&world, "").await), "");
-    let struck = run(&world, FATAL).await;
-    assert_eq!(complaint(&struck), ENDED);
-    assert!(struck.logged.unwrap().contains("cannot go on"));
+    let injected = run(&world, FATAL).await;
+    assert_eq!(complaint(&injected), ENDED);
+    assert!(injected.logged.unwrap().contains("cannot go on"));
     assert_eq!(complaint(&run(&world, "").await), "");
 }
 
@@ -152,8 +178,8 @@ async fn a_crash_is_not_held_against_what_ran_beside_it() {
         ..options(&folder)
     };
     let world = LiveWorld::start(system, brittle(), options).await.unwrap();
-    let (struck, calm) = tokio::join!(run_on(&world, 0, FATAL), run_on(&world, 1, ""));
-    assert_eq!(complaint(&struck), ENDED);
+    let (injected, calm) = tokio::join!(run_on(&world, 0, FATAL), run_on(&world, 1, ""));
+    assert_eq!(complaint(&injected), ENDED);
     assert_eq!(complaint(&calm), "");
 }
 
@@ -167,8 +193,8 @@ async fn the_fault_is_named_under_which_a_running_service_went_down() {
     system.services[0] = running("cart", &address);
     let world = start(system, buys(), &folder).await.unwrap();
     let fatal = "shop GET /buy > cart GET /items = after:503";
-    let struck = run(&world, fatal).await;
-    assert_eq!(complaint(&struck), "GET /buy answered 500, expected 2xx");
+    let injected = run(&world, fatal).await;
+    assert_eq!(complaint(&injected), "GET /buy answered 500, expected 2xx");
     assert!(soon(|| is_free(&address)));
     let next: Faultload = "shop GET /buy > cart GET /items = delay:1ms"
         .parse()
@@ -229,7 +255,7 @@ async fn a_service_whose_port_somebody_else_took_is_started_at_another() {
     };
     let world = start(system, buys(), &folder).await.unwrap();
     let stolen = robber.join().unwrap().local_addr().unwrap();
-    let cart = world.direct("cart").unwrap();
+    let cart = world.system().direct("cart").unwrap();
     assert_ne!(cart, stolen.to_string());
     let answer = get(&format!("http://{cart}/items"), &[]);
     assert_eq!(answer.map(|(status, _)| status), Some(200));

@@ -49,6 +49,7 @@ impl Campaign {
             identity: self.identity.clone(),
             worker: None,
             solo: false,
+            entries: false,
         })?;
         let call = Interface::http("POST", "/checkout");
         let entry = self.arrive(execution, Parent::Entry, "checkout", call, Bytes::new())?;
@@ -142,7 +143,7 @@ pub fn headers(key: &str) -> Vec<String> {
     ]
 }
 
-/// A faultload that strikes every measured call.
+/// A faultload that is injected into every measured call.
 pub fn matching() -> Result<Faultload> {
     let text = format!(
         "** > {SERVICE} GET /small #* = 503, ** > {SERVICE} bench.Echo/Say #* = grpc:UNAVAILABLE"
@@ -150,7 +151,7 @@ pub fn matching() -> Result<Faultload> {
     Ok(text.parse()?)
 }
 
-/// 1,000 faults that strike none of the measured calls, though they are for
+/// 1,000 faults that are injected into none of the measured calls, though they are for
 /// the same service: at single calls, at all attempts of calls, and at
 /// patterns for other services.
 pub fn many_faults() -> Result<Faultload> {
@@ -175,7 +176,7 @@ mod tests {
         Campaign::new(Arc::new(registry), faultload)
     }
 
-    fn is_struck(faultload: Faultload, interface: Interface) -> bool {
+    fn is_injected(faultload: Faultload, interface: Interface) -> bool {
         let mut campaign = campaign(faultload);
         let key = campaign.begin().unwrap();
         let parent = Parent::Known(key.call.unwrap());
@@ -184,13 +185,13 @@ mod tests {
     }
 
     #[test]
-    fn the_measured_calls_are_struck_when_they_should() {
+    fn the_measured_calls_are_injected_when_they_should() {
         for call in [
             Interface::http("GET", "/small"),
             Interface::grpc("bench.Echo", "Say"),
         ] {
-            assert!(is_struck(matching().unwrap(), call.clone()));
-            assert!(!is_struck(many_faults().unwrap(), call));
+            assert!(is_injected(matching().unwrap(), call.clone()));
+            assert!(!is_injected(many_faults().unwrap(), call));
         }
     }
 

@@ -18,7 +18,7 @@ pub enum Duty {
     /// Nothing, but 1,000 executions are live, so their context has to be
     /// looked at: it is of one that is not.
     Bystander,
-    /// Name and record them; no fault strikes.
+    /// Name and record them; no fault is injected.
     NoMatch,
     /// The same with 1,000 faults in the faultload.
     ManyFaults,

@@ -77,7 +77,7 @@ impl Client {
         Ok(())
     }
 
-    /// The operation succeeds, or answers 503 if a fault struck it.
+    /// The operation succeeds, or answers 503 if a fault was injected into it.
     async fn expect_done(self, ctx: &Ctx, method: &str, kind: &str) -> Result<(), String> {
         let faults_before = ctx.faults().len();
         let response = self.send(ctx, method, kind).await?;

@@ -1,4 +1,4 @@
-//! The test: one purchase, and what it may cost given the faults that struck.
+//! The test: one purchase, and what it may cost given the faults that were injected.
 //!
 //! A refused purchase moves no money and leaves the cart as it was. One that
 //! goes through moves what the answer says and the cart holds, and that is the
@@ -61,7 +61,7 @@ fn expect_stored(shop: &Shop, wanted: Stored) -> Result<(), String> {
     Err(format!("expected {wanted:?}, got {stored:?}"))
 }
 
-/// The services at which faults struck that their callers need not bear.
+/// The services at which faults were injected that their callers need not bear.
 struct Faults(Vec<String>);
 
 impl Faults {

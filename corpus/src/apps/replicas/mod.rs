@@ -8,7 +8,7 @@
 //! but that replicas come to an end.
 //!
 //! With `count` out of its identity, all calls to one replica are one point,
-//! and a fault there strikes every one of them: that replica is down.
+//! and a fault there is injected into every one of them: that replica is down.
 
 mod balancer;
 #[cfg(test)]

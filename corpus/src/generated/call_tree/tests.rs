@@ -100,7 +100,7 @@ fn below_replicas_the_points_are_told_apart_by_their_callers() {
     for down in &shapes {
         let execution = simulator.run(&faultload(down, Mode::RESET));
         assert!(execution.verdict.is_failure(), "{down:?}");
-        assert_eq!(execution.trace.struck().len(), 2, "{down:?}");
+        assert_eq!(execution.trace.injected().len(), 2, "{down:?}");
     }
 }
 
@@ -196,10 +196,10 @@ fn drawn_trees_have_everything_that_was_asked_for() {
     assert_ne!(plain, format!("{:?}", draw(1, Shape::PLAIN)));
 }
 
-/// A set that is minimal strikes in full: nothing in it is idle, in whatever
+/// A set that is minimal is injected in full: nothing in it is idle, in whatever
 /// order alternatives are tried.
 #[test]
-fn minimal_sets_strike_in_full() {
+fn minimal_sets_are_injected_in_full() {
     for seed in 0..60 {
         let tree = draw(seed, Shape::MONOTONE);
         let mut simulator = Simulator::of(tree.system());
@@ -207,7 +207,7 @@ fn minimal_sets_strike_in_full() {
             let faultload = faultload(&down, Mode::status(503));
             let execution = simulator.run(&faultload);
             assert!(execution.verdict.is_failure(), "seed {seed}: {faultload}");
-            assert_eq!(execution.trace.struck(), faultload, "seed {seed}");
+            assert_eq!(execution.trace.injected(), faultload, "seed {seed}");
         }
     }
 }

@@ -22,7 +22,7 @@ use super::{Run, Until};
 use crate::judge::Symptom;
 use crate::redacted::redacted;
 use crate::searcher::Searcher;
-use crate::world::BrokenWorld;
+use crate::world::SetupError;
 
 /// Executions between two runs without faults: they cost a twenty-fifth, and
 /// with the one at the end at most a twentieth of any campaign of a hundred.
@@ -80,23 +80,25 @@ impl Confirmed {
     /// Whether a symptom is a finding that is known already: the same calls
     /// with the same words, or more faults than are needed.
     fn explains(&self, symptom: &Symptom) -> bool {
-        let Symptom { oracle, struck, .. } = symptom;
+        let Symptom {
+            oracle, injected, ..
+        } = symptom;
         self.alike.contains(&alike(symptom))
-            || parts(struck)
+            || parts(injected)
                 .into_iter()
                 .any(|part| self.faultloads.contains(&(*oracle, part)))
     }
 
     fn add(&mut self, symptom: Symptom) {
         self.alike.insert(alike(&symptom));
-        if !symptom.struck.is_empty() {
-            self.faultloads.insert((symptom.oracle, symptom.struck));
+        if !symptom.injected.is_empty() {
+            self.faultloads.insert((symptom.oracle, symptom.injected));
         }
     }
 }
 
 fn alike(symptom: &Symptom) -> (Oracle, String, Vec<Target>) {
-    let targets = targets(&symptom.struck);
+    let targets = targets(&symptom.injected);
     (symptom.oracle, symptom.summary.clone(), targets)
 }
 
@@ -270,7 +272,7 @@ fn numbers(by: &[(u64, Faultload)], searcher: &Searcher) -> Vec<usize> {
     numbers
 }
 
-/// What is held against the execution that left state behind, or against one
+/// Complaints about the execution that left state behind, or against one
 /// of those between the first and the last.
 fn finding(
     left: &LeftBehind,
@@ -329,7 +331,7 @@ impl Run<'_> {
         &mut self,
         identity: &Arc<Identity>,
         until: &Until<'_>,
-    ) -> Result<(), BrokenWorld> {
+    ) -> Result<(), SetupError> {
         if self.checks.is_dirty {
             self.checks.is_dirty = false;
             self.checks.since.clear();
@@ -361,7 +363,7 @@ impl Run<'_> {
         &mut self,
         identity: &Arc<Identity>,
         until: &Until<'_>,
-    ) -> Result<(), BrokenWorld> {
+    ) -> Result<(), SetupError> {
         match self.checks.since.is_empty() || !self.checks.is_on || until.is_over() {
             true => Ok(()),
             false => self.check(identity, until).await,
@@ -372,7 +374,7 @@ impl Run<'_> {
         &mut self,
         identity: &Arc<Identity>,
         until: &Until<'_>,
-    ) -> Result<(), BrokenWorld> {
+    ) -> Result<(), SetupError> {
         let Some(failed) = self.failing_check(identity).await? else {
             return Ok(());
         };
@@ -390,7 +392,7 @@ impl Run<'_> {
         suspect: &mut Suspect,
         identity: &Arc<Identity>,
         until: &Until<'_>,
-    ) -> Result<bool, BrokenWorld> {
+    ) -> Result<bool, SetupError> {
         if !self.checks.is_on {
             return Ok(false);
         }
@@ -431,7 +433,7 @@ impl Run<'_> {
         &mut self,
         suspect: &Suspect,
         identity: &Arc<Identity>,
-    ) -> Result<Observed, BrokenWorld> {
+    ) -> Result<Observed, SetupError> {
         let faultload = &suspect.observed.execution.faultload;
         self.checks.besides.repeated += 1;
         self.checks.began(suspect.ticket, faultload);
@@ -442,7 +444,7 @@ impl Run<'_> {
         &mut self,
         faultload: &Faultload,
         identity: &Arc<Identity>,
-    ) -> Result<Observed, BrokenWorld> {
+    ) -> Result<Observed, SetupError> {
         let observed = self.world.run(0, faultload, identity).await?;
         Ok(redacted(observed))
     }
@@ -451,7 +453,7 @@ impl Run<'_> {
     async fn failing_check(
         &mut self,
         identity: &Arc<Identity>,
-    ) -> Result<Option<Observed>, BrokenWorld> {
+    ) -> Result<Option<Observed>, SetupError> {
         let observed = self.alone(&Faultload::none(), identity).await?;
         let has_failed = !self.symptoms(&observed).is_empty();
         self.checks.besides.checks += 1;
@@ -467,7 +469,7 @@ impl Run<'_> {
     }
 
     /// Restarts the system; whether it is then as it was at the start.
-    async fn restored(&mut self, identity: &Arc<Identity>) -> Result<bool, BrokenWorld> {
+    async fn restored(&mut self, identity: &Arc<Identity>) -> Result<bool, SetupError> {
         Ok(self.world.restart().await? && self.failing_check(identity).await?.is_none())
     }
 
@@ -479,7 +481,7 @@ impl Run<'_> {
         looked_into: Option<Ticket>,
         identity: &Arc<Identity>,
         until: &Until<'_>,
-    ) -> Result<Cause, BrokenWorld> {
+    ) -> Result<Cause, SetupError> {
         let suspects = self.checks.since.clone();
         let Some((last, faultload)) = suspects.last().cloned() else {
             return Ok(Cause::Stays);
@@ -518,7 +520,7 @@ impl Run<'_> {
         &mut self,
         identity: &Arc<Identity>,
         cause: Cause,
-    ) -> Result<Cause, BrokenWorld> {
+    ) -> Result<Cause, SetupError> {
         self.checks.since.clear();
         Ok(match self.restored(identity).await? {
             true => cause,
@@ -534,7 +536,7 @@ impl Run<'_> {
         suspects: &[(Ticket, Faultload)],
         identity: &Arc<Identity>,
         until: &Until<'_>,
-    ) -> Result<Option<(usize, Vec<Faultload>)>, BrokenWorld> {
+    ) -> Result<Option<(usize, Vec<Faultload>)>, SetupError> {
         let prefix = |suspects: &[(Ticket, Faultload)]| {
             let faultloads = suspects.iter().map(|(_, faultload)| faultload.clone());
             faultloads.collect::<Vec<_>>()
@@ -561,7 +563,7 @@ impl Run<'_> {
         &mut self,
         faultload: &Faultload,
         identity: &Arc<Identity>,
-    ) -> Result<bool, BrokenWorld> {
+    ) -> Result<bool, SetupError> {
         self.checks.besides.repeated += 1;
         self.alone(faultload, identity).await?;
         Ok(self.failing_check(identity).await?.is_some())
@@ -646,7 +648,7 @@ mod tests {
         Symptom {
             oracle: Oracle::Scenario,
             summary: summary.to_owned(),
-            struck: faults.parse().unwrap(),
+            injected: faults.parse().unwrap(),
         }
     }
 

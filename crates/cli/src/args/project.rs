@@ -131,8 +131,8 @@ pub(crate) struct PlanArgs {
 }
 
 const REPLAY_EXAMPLES: &str = "\
-Says FAILED (exit code 1) if the finding still shows, FIXED (0) if all its faults strike and nothing
-is held against it any more, NOT REACHED (4) if they do not strike.
+Says FAILED (exit code 1) if the finding still shows, FIXED (0) if all its faults are injected and nothing
+is held against it any more, NOT REACHED (4) if they are not injected.
 
 Examples:
   murphy replay M-67f873

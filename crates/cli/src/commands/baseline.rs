@@ -8,20 +8,20 @@ use crate::args::BaselineArgs;
 use crate::context::Context;
 use crate::error::Error;
 use crate::project::Project;
-use crate::{exit, kept, known, output};
+use crate::{baseline_filter, campaign_record, exit, output};
 use murphy_config::Usage;
 
 pub(crate) fn run(args: &BaselineArgs, context: &Context) -> Result<u8, Error> {
     let project = Project::open(&args.project, context)?;
     let expires = args.expires.as_deref().map(date).transpose()?;
     let file = project.baseline(args.baseline.as_deref());
-    let mut baseline = known::load(&file)?;
+    let mut baseline = baseline_filter::load(&file)?;
     let store = Store::open_existing(project.state())?;
     let store =
         store.ok_or_else(|| Usage::new("nothing was found yet").hint("run `murphy run` first"))?;
     let (mut added, mut seen, mut ended) = (0, 0, 0);
     for scenario in &project.scenarios {
-        let Some(last) = kept::last_result(&store, &project, scenario)? else {
+        let Some(last) = campaign_record::last_result(&store, &project, scenario)? else {
             continue;
         };
         let result = store.ended(&last.campaign)?;
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &BaselineArgs, context: &Context) -> Result<u8, Error> {
             findings.iter().map(to_know),
             &args.reason,
             expires.as_ref(),
-            &known::today(),
+            &baseline_filter::today(),
         );
     }
     if ended == 0 {
@@ -62,7 +62,7 @@ fn to_know(finding: &Finding) -> ToKnow<'_> {
 
 fn none_ended(project: &Project) -> Usage {
     let refused = match &project.scenarios[..] {
-        [only] => kept::none_ended(project, only),
+        [only] => campaign_record::none_ended(project, only),
         _ => Usage::new("no campaign on any of the scenarios has ended yet"),
     };
     refused.hint("run `murphy run` first; what it finds can then be taken as known")
@@ -76,7 +76,7 @@ fn date(text: &str) -> Result<Date, Usage> {
                 .at("--expires", text, text, "a day is expected")
                 .hint("write for example `--expires 2027-01-31`")
         })?;
-    match date < known::today() {
+    match date < baseline_filter::today() {
         true => Err(Usage::new("this would excuse nothing: the day is past")
             .at("--expires", text, text, "before today")
             .hint("name the last day on which the findings may stay, or leave it out")),

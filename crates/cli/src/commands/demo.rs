@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use murphy::Finished;
 use murphy::replays::System;
 use murphy_campaign::{Memory, Sink};
 use murphy_store::Ndjson;
@@ -11,7 +12,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::reporting::{self, Replays, Reports};
-use crate::runtime::{self, Finished};
+use crate::runtime;
 use crate::settings::Settings;
 use crate::worlds;
 use murphy_config as config;
@@ -22,11 +23,7 @@ pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<u8, Error> {
     reports.check()?;
     let hint = settings.reference_hint;
     let campaign = settings.campaign;
-    let Finished {
-        outcome,
-        mut summary,
-        interrupted,
-    } = runtime::block_on_all(async {
+    let (finished, interrupted) = runtime::block_on_all(async {
         let world = worlds::open(settings.place).await?;
         let mut progress = Progress::new(context);
         let mut events = reports.events()?.map(Ndjson::new);
@@ -36,6 +33,10 @@ pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<u8, Error> {
             .await
             .map_err(|failed| Error::of_campaign(failed, &hint))
     })??;
+    let Finished {
+        outcome,
+        mut summary,
+    } = finished;
     let system = System::Demo {
         app: campaign.scenario.clone(),
         set: args.system.set.clone(),

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use murphy_campaign::{BrokenWorld, Event, Failed, Refused, Sink};
+use murphy_campaign::{Event, Failed, Refused, SetupError, Sink};
 use murphy_model::{Flag, Link, Observed, Verdict};
 use murphy_system::spec::ScenarioSpec;
 use murphy_system::{Correlation, LiveWorld};
@@ -68,7 +68,7 @@ fn services_alone(project: &Project) -> Result<u8, Error> {
 
 /// Tells of every service that is down, not only of the one at which it was
 /// found that the system is broken; or, if all are up, what else is wrong.
-fn why_broken(project: &Project, broken: BrokenWorld) -> Result<u8, Error> {
+fn why_broken(project: &Project, broken: SetupError) -> Result<u8, Error> {
     let Ok(states) = runtime::block_on(project.survey(NAME))? else {
         return Err(broken.into());
     };

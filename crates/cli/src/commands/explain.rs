@@ -59,7 +59,7 @@ fn of_demo(app: &str, args: &ExplainArgs) -> Result<Search, Error> {
         settings,
         faultload,
     } = Question::of(app, args)?;
-    let done = runtime::block_on(async {
+    let (done, _) = runtime::block_on(async {
         let world = worlds::open(settings.place).await?;
         let campaign = &settings.campaign;
         runtime::campaign(&*world, campaign, Memory::default(), &mut [])

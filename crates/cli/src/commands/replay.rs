@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use murphy::replays::{Replay, Replayed, Word};
+use murphy::replays::{Replay, ReplayResult, Replayed};
 use murphy_model::Mode;
 
 use crate::args::ReplayArgs;
 use crate::context::Context;
 use crate::error::Error;
 use crate::own_project::OwnProject;
-use crate::reopened::Reopened;
+use crate::replay_system::ReplaySystem;
 use crate::runtime::{self, Stopped};
 use crate::{exit, output};
 use murphy_config::STORE;
@@ -27,10 +27,10 @@ pub(crate) fn run(args: &ReplayArgs, context: &Context) -> Result<u8, Error> {
     }
     let (replayed, stopped) = runtime::block_on(play(replay, args, context))??;
     output::write(|out| replayed.write(out))?;
-    Ok(stopped.with_result(match replayed.word() {
-        Word::Failed { .. } => exit::FINDINGS,
-        Word::Fixed => exit::OK,
-        Word::NotReached { .. } | Word::NotAlone => exit::NOTHING_INJECTED,
+    Ok(stopped.with_result(match replayed.result() {
+        ReplayResult::Failed { .. } => exit::FINDINGS,
+        ReplayResult::Fixed => exit::OK,
+        ReplayResult::NotReached { .. } | ReplayResult::NotAlone => exit::NOTHING_INJECTED,
     }))
 }
 
@@ -42,7 +42,7 @@ async fn play(
     let plan = replay.plan();
     let modes: Vec<String> = plan.modes().iter().map(Mode::to_string).collect();
     let config = args.config.as_deref();
-    let system = Reopened::of_replay(&replay, modes.join(","), config, context).await?;
+    let system = ReplaySystem::of_replay(&replay, modes.join(","), config, context).await?;
     let replayed = system.replay(&replay, &plan).await;
     let stopped = runtime::stop(system.stop(), false).await;
     Ok((replayed??, stopped))

@@ -13,11 +13,11 @@ use murphy_report::{Collector, Summary, json, junit, markdown, terminal};
 use murphy_store::{CampaignEntry, CampaignState, Store};
 
 use crate::args::{ReportArgs, ReportFormat};
+use crate::baseline_filter::BaselineFilter;
 use crate::context::Context;
 use crate::error::Error;
-use crate::known::KnownBefore;
 use crate::reporting::{self, Replays};
-use crate::{exit, kept, output};
+use crate::{campaign_record, exit, output};
 
 pub(crate) fn run(args: &ReportArgs, context: &Context) -> Result<u8, Error> {
     let stored = Stored::open(args, context)?;
@@ -28,8 +28,8 @@ pub(crate) fn run(args: &ReportArgs, context: &Context) -> Result<u8, Error> {
     };
     let entry = stored.find(args.campaign.as_deref())?;
     let (mut summary, replays) = stored.summary(&entry)?;
-    let known = KnownBefore::open_file(stored.baseline, args.baseline.as_deref())?;
-    let search = kept::asked(&entry.settings).search;
+    let known = BaselineFilter::open_file(stored.baseline, args.baseline.as_deref())?;
+    let search = campaign_record::asked(&entry.settings).search;
     summary.known = known.map(|known| known.of(&summary, &search));
     output::write(|out| match format {
         ReportFormat::Json => json::write(&summary, out),
@@ -103,7 +103,7 @@ impl Stored {
         let (mut summary, (ended, (identity, _))) = summary
             .zip(ended.zip(identity))
             .ok_or_else(|| no_result(entry))?;
-        let system = kept::system(&entry.settings).unwrap_or(System::Program);
+        let system = campaign_record::system(&entry.settings).unwrap_or(System::Program);
         let replays = Replays {
             scenario: &summary.scenario,
             identity: &identity,

@@ -1,26 +1,28 @@
 //! `murphy run`: test your own system.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use murphy::Finished;
 use murphy_campaign::since::{self, Past, Versions};
-use murphy_campaign::{Heading, Memory, Settings as Campaign, Sink, World};
+use murphy_campaign::{Heading, Memory, Settings as Campaign, SetupError, Sink, World};
 use murphy_model::{Faultload, Incomplete, Observed};
 use murphy_report::redact;
 use murphy_report::shell::quoted;
 use murphy_store::Ndjson;
+use murphy_system::RunningSystem;
 use murphy_system::spec::ScenarioSpec;
 
 use crate::args::{Format, RunArgs};
+use crate::baseline_filter::BaselineFilter;
+use crate::campaign_record::{self, CampaignRecord};
 use crate::context::Context;
 use crate::error::{Error, complain};
-use crate::kept::{self, Kept};
-use crate::known::KnownBefore;
 use crate::progress::Progress;
 use crate::project::Project;
 use crate::reporting::{self, Replays, Reports};
-use crate::runtime::Finished;
 use crate::settings::Typed;
-use crate::{exit, observe, output, patience, runtime, written};
+use crate::{exit, observe, output, output_files, patience, runtime};
 
 /// What the scenarios of a run have in common.
 struct Run<'r> {
@@ -28,7 +30,7 @@ struct Run<'r> {
     context: &'r Context,
     project: Project,
     reports: Reports,
-    known: Option<KnownBefore>,
+    known: Option<BaselineFilter>,
 }
 
 pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8, Error> {
@@ -37,7 +39,7 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8, Error> {
         args,
         context,
         reports: Reports::of(&args.campaign.report, &project.config.reports)?,
-        known: KnownBefore::open(&project, args.baseline.as_deref())?,
+        known: BaselineFilter::open(&project, args.baseline.as_deref())?,
         project,
     };
     let scenarios = &run.project.scenarios;
@@ -48,35 +50,7 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8, Error> {
         let reports = run.reports.of_scenario(&scenario.name, scenarios.len() > 1);
         reports.check()?;
     }
-    let mut codes = Vec::new();
-    let mut all: Vec<Done> = Vec::new();
-    let is_alone = scenarios.len() == 1;
-    for scenario in scenarios {
-        if !is_alone {
-            output::say(format_args!("scenario `{}`:", scenario.name));
-        }
-        if !all.is_empty() {
-            output::write(|out| writeln!(out))?;
-        }
-        codes.push(match one(&run, scenario) {
-            Ok(done) => {
-                let code = done.code;
-                all.push(done);
-                code
-            }
-            // One that cannot be run keeps no other from being run.
-            Err(error @ (Error::Usage(_) | Error::Config(_) | Error::Interrupted)) => {
-                return Err(error);
-            }
-            Err(error) => error.report(),
-        });
-        let signals = [exit::INTERRUPTED, exit::TERMINATED, exit::HUNG_UP];
-        if codes.iter().any(|code| signals.contains(code)) {
-            break;
-        }
-    }
-    tell(&all);
-    Ok(exit::worst(&codes))
+    runtime::block_on(run.all())?
 }
 
 /// What came of one scenario.
@@ -84,17 +58,104 @@ struct Done {
     code: u8,
     /// Its campaign stays ours until the run is over, so that no other goes on
     /// with it meanwhile.
-    kept: Kept,
+    kept: CampaignRecord,
     /// Whether there was more to try.
     is_stopped: bool,
+    /// Whether a signal stopped it.
+    interrupted: bool,
+    /// Whether executions could not be carried out any more.
+    broken: bool,
 }
 
-/// Takes note that all was reported. Where one was stopped the run itself can
-/// be gone on with, and the others then need not be run again.
-fn tell(all: &[Done]) {
-    if !all.iter().any(|done| done.is_stopped) {
-        kept::tell(all.iter().map(|done| &done.kept));
+impl Run<'_> {
+    /// All scenarios, one after the other, in one system.
+    async fn all(&self) -> Result<u8, Error> {
+        let scenarios = &self.project.scenarios;
+        let mut codes = Vec::new();
+        let mut all: Vec<Done> = Vec::new();
+        let mut shared = SharedSystem::default();
+        for scenario in scenarios {
+            if scenarios.len() > 1 {
+                output::say(format_args!("scenario `{}`:", scenario.name));
+            }
+            if !all.is_empty() {
+                output::write(|out| writeln!(out))?;
+            }
+            match one(self, scenario, &mut shared).await {
+                Ok(done) => {
+                    codes.push(done.code);
+                    all.push(done);
+                }
+                Err(error @ (Error::Usage(_) | Error::Config(_))) => return Err(error),
+                // A scenario that cannot run does not stop the others.
+                Err(error) => {
+                    codes.push(error.report());
+                    shared.give_up().await;
+                }
+            }
+            match all.last() {
+                Some(last) if last.interrupted => break,
+                Some(last) if last.broken => shared.give_up().await,
+                _ => {}
+            }
+        }
+        let interrupted = all.last().is_some_and(|last| last.interrupted);
+        let stopped = runtime::stop(shared.stop(), interrupted).await;
+        let is_stopped = stopped.interrupted || all.iter().any(|done| done.is_stopped);
+        let code = stopped.with_result(exit::worst(&codes));
+        if !is_stopped {
+            tell(&all);
+        }
+        Ok(code)
     }
+}
+
+/// The system that the scenarios of a run share.
+#[derive(Default)]
+struct SharedSystem {
+    running: Option<Arc<RunningSystem>>,
+    /// The campaign it was started for: logs are below that.
+    name: String,
+}
+
+impl SharedSystem {
+    /// The system, for another scenario: started the first time, restarted after
+    /// that, so that each meets services that have just come up, and shows what
+    /// they do then.
+    async fn enter(
+        &mut self,
+        project: &Project,
+        jobs: u32,
+        name: &str,
+    ) -> Result<Arc<RunningSystem>, Error> {
+        if let Some(running) = &self.running {
+            running.restart().await?;
+            return Ok(running.clone());
+        }
+        let running = project.start(&project.scenarios, jobs, name, None).await?;
+        self.name = name.to_owned();
+        Ok(self.running.insert(running).clone())
+    }
+
+    /// Stops it, if it is there.
+    async fn stop(&mut self) -> Result<(), SetupError> {
+        match self.running.take().and_then(Arc::into_inner) {
+            Some(running) => running.stop().await,
+            None => Ok(()),
+        }
+    }
+
+    /// The same where something is wrong already: the first thing that went
+    /// wrong is the one to be told.
+    async fn give_up(&mut self) {
+        let _ = self.stop().await;
+    }
+}
+
+/// Takes note that all was reported. Not where one was stopped: the run itself
+/// can then be resumed, and the others need not be run again.
+fn tell(all: &[Done]) {
+    campaign_record::tell(all.iter().map(|done| &done.kept));
 }
 
 fn several_in_json(project: &Project) -> murphy_config::Usage {
@@ -108,13 +169,17 @@ fn several_in_json(project: &Project) -> murphy_config::Usage {
 }
 
 /// One scenario, from its settings to its exit code.
-fn one(run: &Run<'_>, scenario: &ScenarioSpec) -> Result<Done, Error> {
+async fn one(
+    run: &Run<'_>,
+    scenario: &ScenarioSpec,
+    shared: &mut SharedSystem,
+) -> Result<Done, Error> {
     let (args, project) = (run.args, &run.project);
     let mut campaign = project.campaign(scenario, Typed::campaign(&args.search, &args.campaign))?;
     if let Some(note) = patience::note(&campaign, scenario) {
         output::say(format_args!("note: {note}"));
     }
-    let mut kept = Kept::open(args, project, scenario, &campaign, &own_files(run))?;
+    let mut kept = CampaignRecord::open(args, project, scenario, &campaign, &own_files(run))?;
     let among_several = project.scenarios.len() > 1;
     let reports = run.reports.of_scenario(&scenario.name, among_several);
     campaign.heading = Heading {
@@ -123,40 +188,35 @@ fn one(run: &Run<'_>, scenario: &ScenarioSpec) -> Result<Done, Error> {
         explain_ending: explain_ending(&project.command),
         solo: None,
     };
-    let (done, stopped) = runtime::block_on(async {
-        let up = project.bring_up(scenario, campaign.jobs, kept.name());
-        let (world, correlation) = up.await?;
-        campaign.jobs = campaign.jobs.min(world.workers());
-        campaign.heading.solo = murphy::why_one_at_a_time(&correlation);
-        let done = campaign_in(&world, &campaign, &mut kept, run.context, &reports).await;
-        let interrupted = done.as_ref().is_ok_and(|done| done.interrupted);
-        let mut stopped = runtime::stop(world.stop(), interrupted).await;
-        let done = done?;
-        // What is broken already need not be torn down well.
-        stopped.trouble = done.outcome.broken.clone().or(stopped.trouble);
-        Ok::<_, Error>((done, stopped))
-    })??;
+    let system = shared.enter(project, campaign.jobs, kept.name()).await?;
+    let (world, correlation) = project.enter(system, scenario, campaign.jobs).await?;
+    campaign.jobs = campaign.jobs.min(world.workers());
+    campaign.heading.solo = murphy::why_one_at_a_time(&correlation);
+    let done = campaign_in(&world, &campaign, &mut kept, run.context, &reports).await;
+    world.stop().await?;
+    let (done, interrupted) = done?;
     kept.say_trouble();
+    let broken = done.outcome.broken.clone();
     let short = done.outcome.certificate.incomplete.clone();
     let has_findings = !done.outcome.findings.is_empty();
     let code = report(run, &campaign, done, &reports)?;
     if has_findings {
-        say_where_logs_are(&project.state().join("run").join(kept.name()).join("logs"));
+        say_where_logs_are(&project.state().join("run").join(&shared.name).join("logs"));
     }
     let is_short = matches!(short, Some(Incomplete::Stopped { .. }));
     if is_short {
         output::say("note: `--resume` with the same arguments goes on where this one was stopped");
     }
-    let interrupted = stopped.interrupted;
     Ok(Done {
-        code: stopped.with_result(code),
+        broken: broken.is_some(),
+        code: reporting::with_broken(code, broken),
         kept,
         is_stopped: is_short || interrupted,
+        interrupted,
     })
 }
 
-/// Findings show but the end of what was logged; nothing is said where nothing
-/// was.
+/// Findings show the last lines of each log; empty logs are omitted.
 fn say_where_logs_are(folder: &Path) {
     let mut logs = folder.read_dir().into_iter().flatten().flatten();
     if logs.any(|log| log.metadata().is_ok_and(|it| it.len() > 0)) {
@@ -176,16 +236,16 @@ fn own_files(run: &Run<'_>) -> Vec<PathBuf> {
         let reports = run.reports.of_scenario(&scenario.name, several);
         files.extend(reports.paths().map(PathBuf::from));
     }
-    written::with_earlier(project.state(), files)
+    output_files::with_earlier(project.state(), files)
 }
 
 async fn campaign_in(
     world: &dyn World,
     campaign: &Campaign,
-    kept: &mut Kept,
+    kept: &mut CampaignRecord,
     context: &Context,
     reports: &Reports,
-) -> Result<Finished, Error> {
+) -> Result<(Finished, bool), Error> {
     let memory = std::mem::take(&mut kept.memory);
     let past = kept.past.take();
     let mut progress = Progress::new(context);
@@ -247,7 +307,6 @@ fn report(
     let Finished {
         outcome,
         mut summary,
-        ..
     } = done;
     let replays = Replays {
         scenario: &summary.scenario,

@@ -82,7 +82,7 @@ fn every_attempt(point: &Point) -> Pattern {
 /// What came of it.
 struct Tried {
     observed: Observed,
-    /// What is held against it, without the faults that were not injected.
+    /// Complaints about it, without the faults that were not injected.
     complaints: Vec<String>,
     /// The faults that were not injected.
     missing: Vec<Fault>,
@@ -132,7 +132,7 @@ fn missing(observed: &Observed) -> Vec<Fault> {
     if let Verdict::NotExercised { missing } = &execution.verdict {
         return missing.clone();
     }
-    let injected = execution.trace.struck();
+    let injected = execution.trace.injected();
     let is_missing = |fault: &Fault| !injected.faults().any(|other| other == *fault);
     execution.faultload.faults().filter(is_missing).collect()
 }

@@ -51,7 +51,7 @@ pub(crate) struct Root {
     /// What injected faults look like and which paths they ignore.
     #[serde(default)]
     pub(crate) inject: Inject,
-    /// What is held against an execution, by the oracle's name: "off", "warn" or "fail".
+    /// What each oracle does, by its name: "off", "warn" or "fail".
     #[serde(default)]
     pub(crate) oracles: Named<Text>,
     /// What the oracle `response` goes by; without any rule it is silent.
@@ -144,6 +144,9 @@ pub(crate) struct Scenario {
     pub(crate) steps: Option<At<Vec<At<Request>>>>,
     /// How long it may take before it counts as stuck.
     pub(crate) timeout: Option<Text>,
+    /// What happens to the test's own requests: they are only observed ("observe"), or fail like any other call ("inject").
+    #[schemars(extend("enum" = ["observe", "inject"]))]
+    pub(crate) entry: Option<Text>,
 }
 
 /// A request: `request` or `grpc`.

@@ -38,11 +38,18 @@ pub(super) fn scenarios(
     raw.into_iter().filter_map(one).collect()
 }
 
+/// What `entry` may say: whether the test's own requests fail, too.
+const ENTRIES: [(&str, bool); 2] = [("observe", false), ("inject", true)];
+
 fn one(checker: &mut Checker<'_>, name: &Text, raw: Scenario) -> Option<ScenarioSpec> {
     let plain = checker.name("scenario", name);
     let timeout = match &raw.timeout {
         Some(text) => checker.duration(text),
         None => Some(SCENARIO_TIMEOUT),
+    };
+    let entries = match &raw.entry {
+        Some(text) => checker.named("treatment of entry calls", text, &ENTRIES),
+        None => Some(false),
     };
     let what = format!("scenario `{}`", name.value);
     let forms = [
@@ -67,6 +74,7 @@ fn one(checker: &mut Checker<'_>, name: &Text, raw: Scenario) -> Option<Scenario
         name: plain?,
         kind,
         timeout: timeout?,
+        entries: entries?,
     })
 }
 

@@ -255,7 +255,9 @@ mod tests {
             ("", "none"),
             (" none\n", "none"),
             ("none GET / = 503", "none GET / = 503"),
-            ("none = 503", "none * = 503"),
+            ("none = 503", "** > none * = 503"),
+            ("^ none = 503", "^ none * = 503"),
+            ("^ none GET / = 503", "none GET / = 503"),
             (
                 "b GET /x,y = 503,a GET /,=reset = hang",
                 "a GET /,=reset = hang, b GET /x,y = 503",

@@ -18,6 +18,8 @@ const DEEPEST: usize = 1000;
 pub(super) struct Chain<'a> {
     /// The leading `**`, if there is one.
     pub(super) anywhere: Option<Slice<'a>>,
+    /// Whether `^` says that the first frame is an entry call.
+    pub(super) from_entry: bool,
     pub(super) frames: Vec<RawFrame<'a>>,
 }
 
@@ -46,6 +48,8 @@ impl<'a> RawFrame<'a> {
 /// Reads as many frames as there are.
 pub(super) fn read_chain<'a>(cursor: &mut Cursor<'a>) -> Result<Chain<'a>, SyntaxError> {
     let anywhere = read_anywhere(cursor)?;
+    cursor.skip_space();
+    let from_entry = anywhere.is_none() && cursor.eat('^');
     let mut frames = vec![read_frame(cursor)?];
     while cursor.next() == Next::Arrow {
         let arrow = cursor.at()..cursor.at() + 1;
@@ -56,7 +60,11 @@ pub(super) fn read_chain<'a>(cursor: &mut Cursor<'a>) -> Result<Chain<'a>, Synta
         cursor.eat('>');
         frames.push(read_frame(cursor)?);
     }
-    Ok(Chain { anywhere, frames })
+    Ok(Chain {
+        anywhere,
+        from_entry,
+        frames,
+    })
 }
 
 fn read_anywhere<'a>(cursor: &mut Cursor<'a>) -> Result<Option<Slice<'a>>, SyntaxError> {

@@ -2,7 +2,8 @@
 //!
 //! Owns the generous reading of a chain, in which things may be left open, and
 //! what a missing `#` means: every attempt in a pattern, the first in a target
-//! that names one call.
+//! that names one call. A single frame is a call by anyone, unless `^` says that
+//! it is an entry call or a target spells it out.
 
 use std::fmt::{self, Write};
 use std::str::FromStr;
@@ -18,14 +19,15 @@ use crate::{Attempts, FramePattern, InterfacePattern, Pattern, Target, Text};
 
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_pattern(f, self, Attempts::Any)
+        write_pattern(f, self, Attempts::Any, true)
     }
 }
 
 /// Writes the pattern as the target of a fault, which a pattern that names one
 /// call is read as.
 pub(super) fn write_target(f: &mut impl Write, pattern: &Pattern) -> fmt::Result {
-    write_pattern(f, pattern, unsaid_in_target(pattern))
+    let unsaid = unsaid_in_target(pattern);
+    write_pattern(f, pattern, unsaid, !pattern.is_spelled_out())
 }
 
 /// The attempts that a missing `#` stands for in a target.
@@ -36,9 +38,16 @@ fn unsaid_in_target(pattern: &Pattern) -> Attempts {
     }
 }
 
-fn write_pattern(f: &mut impl Write, pattern: &Pattern, unsaid: Attempts) -> fmt::Result {
+fn write_pattern(
+    f: &mut impl Write,
+    pattern: &Pattern,
+    unsaid: Attempts,
+    marks_entry: bool,
+) -> fmt::Result {
     if pattern.anywhere {
         f.write_str("** > ")?;
+    } else if marks_entry && pattern.frames.len() == 1 {
+        f.write_str("^ ")?;
     }
     for (i, frame) in pattern.frames.iter().enumerate() {
         if i > 0 {
@@ -87,7 +96,9 @@ impl FromStr for Pattern {
         let mut cursor = Cursor::new("pattern", text);
         let chain = read_chain(&mut cursor)?;
         expect_end(&mut cursor)?;
-        from_chain(&cursor, &chain)
+        let mut pattern = from_chain(&cursor, &chain)?;
+        pattern.anywhere |= is_by_anyone(&chain);
+        Ok(pattern)
     }
 }
 
@@ -95,6 +106,7 @@ impl FromStr for Pattern {
 /// the first attempt, as it is printed.
 pub(super) fn target(cursor: &Cursor<'_>, chain: &Chain<'_>) -> Result<Target, SyntaxError> {
     let mut pattern = from_chain(cursor, chain)?;
+    pattern.anywhere |= is_by_anyone(chain) && !pattern.is_spelled_out();
     let unsaid = unsaid_in_target(&pattern);
     for (frame, raw) in pattern.frames.iter_mut().zip(&chain.frames) {
         if raw.count.is_none() {
@@ -102,6 +114,11 @@ pub(super) fn target(cursor: &Cursor<'_>, chain: &Chain<'_>) -> Result<Target, S
         }
     }
     Ok(Target::from_pattern(pattern))
+}
+
+/// Whether it is one call of which nothing says who makes it.
+fn is_by_anyone(chain: &Chain<'_>) -> bool {
+    chain.frames.len() == 1 && !chain.from_entry
 }
 
 fn from_chain(cursor: &Cursor<'_>, chain: &Chain<'_>) -> Result<Pattern, SyntaxError> {
@@ -149,26 +166,29 @@ mod tests {
     #[test]
     fn patterns_are_read_and_written_in_one_form() {
         let cases = [
-            ("cart", "cart *"),
-            ("cart *", "cart *"),
-            ("cart **", "cart *"),
-            ("* * *", "* * *"),
+            ("cart", "** > cart *"),
+            ("^ cart", "^ cart *"),
+            ("^cart *", "^ cart *"),
+            ("cart **", "** > cart *"),
+            ("* * *", "** > * * *"),
+            ("^ shop > cart", "shop * > cart *"),
+            (r#""^cart" *"#, r#"** > "^cart" *"#),
             ("** > cart GET /cart #*", "** > cart GET /cart"),
             ("** > cart GET /cart #1", "** > cart GET /cart #1"),
             ("** > * #..3", "** > * * #..3"),
-            ("cart GET /users/** #2", "cart GET /users/* #2"),
-            (r#"cart GET "/a*b"*"#, r#"cart GET "/a*b"*"#),
-            (r#"cart ""*"#, r#"cart ""*"#),
-            (r#"cart "GetCart""#, r#"cart "GetCart""#),
-            (r#"cart "/"*"#, r#"cart "/"*"#),
-            ("cart */Get*", "cart */Get*"),
-            (r#"*""* *"#, r#"*""* *"#),
+            ("^ cart GET /users/** #2", "^ cart GET /users/* #2"),
+            (r#"^ cart GET "/a*b"*"#, r#"^ cart GET "/a*b"*"#),
+            (r#"^ cart ""*"#, r#"^ cart ""*"#),
+            (r#"^ cart "GetCart""#, r#"^ cart "GetCart""#),
+            (r#"^ cart "/"*"#, r#"^ cart "/"*"#),
+            ("^ cart */Get*", "^ cart */Get*"),
+            (r#"^ *""* *"#, r#"^ *""* *"#),
             (
-                "cart {site=app.py:*, body=3fa9}",
-                "cart * {body=3fa9, site=app.py:*}",
+                "^ cart {site=app.py:*, body=3fa9}",
+                "^ cart * {body=3fa9, site=app.py:*}",
             ),
-            (r#"cart {site="a*,b"}"#, r#"cart * {site="a*,b"}"#),
-            (r#"cart {site=a","*"}"}"#, r#"cart * {site="a,"*"}"}"#),
+            (r#"^ cart {site="a*,b"}"#, r#"^ cart * {site="a*,b"}"#),
+            (r#"^ cart {site=a","*"}"}"#, r#"^ cart * {site="a,"*"}"}"#),
         ];
         for (text, written) in cases {
             let pattern: Pattern = text.parse().unwrap();

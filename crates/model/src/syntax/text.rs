@@ -23,7 +23,7 @@ fn is_bare(text: &str, stops: Stops) -> bool {
     !text.is_empty()
         && text != ">"
         && text != "="
-        && !text.starts_with(['#', '{', ','])
+        && !text.starts_with(['#', '{', ',', '^'])
         && !text.contains(special)
 }
 
@@ -102,6 +102,7 @@ mod tests {
             ("#1", r##""#1""##),
             ("{}", r#""{}""#),
             (",a", r#"",a""#),
+            ("^a", r#""^a""#),
             ("*", r#""*""#),
             ("a b", r#""a b""#),
             ("a\n\u{1}\u{2028}", r#""a\n\u{1}\u{2028}""#),

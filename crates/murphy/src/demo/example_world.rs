@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use murphy_campaign::{BrokenWorld, Executing, Job, World};
+use murphy_campaign::{Executing, Job, SetupError, World};
 use murphy_corpus::System;
 use murphy_corpus::sockets::{self, Propagation, Served, Source, TimeScale};
 use murphy_model::{Identity, Observed, Point, Verdict, not_exercised};
@@ -84,14 +84,15 @@ pub struct ExampleWorld {
 
 impl ExampleWorld {
     /// Serves a system and puts proxies around it.
-    pub async fn start(source: Source, options: Options) -> Result<Self, BrokenWorld> {
+    pub async fn start(source: Source, options: Options) -> Result<Self, SetupError> {
         check_pace(options.services.pace)?;
         let served = Served::start(source, options.services.clone()).await;
-        let served =
-            Arc::new(served.map_err(|error| broken(format!("{error}: {}", error.source)))?);
+        let served = Arc::new(
+            served.map_err(|error| SetupError::new(format!("{error}: {}", error.source)))?,
+        );
         let system = served.system();
         check_sharing(&system, options.workers)?;
-        let state = State::open(None).map_err(|error| broken(error.to_string()))?;
+        let state = State::open(None).map_err(|error| SetupError::new(error.to_string()))?;
         let time = Arc::new(TimeScale::new(options.services.pace));
         let live = LiveWorld::start(
             system_spec(&served),
@@ -147,7 +148,7 @@ impl World for ExampleWorld {
         self.live.unattributed()
     }
 
-    fn stop(self: Box<Self>) -> BoxFuture<'static, Result<(), BrokenWorld>> {
+    fn stop(self: Box<Self>) -> BoxFuture<'static, Result<(), SetupError>> {
         Box::pin(async move { self.live.stop().await })
     }
 
@@ -177,7 +178,7 @@ fn system_spec(served: &Arc<Served>) -> SystemSpec {
         listen: None,
         proxied: service.proxied,
         calls: None,
-        // Some are there for other scenarios, or for when faults strike.
+        // Some are there for other scenarios, or for when faults are injected.
         unused: Unused::Always,
         health: Health::default(),
         place: None,
@@ -227,6 +228,7 @@ fn scenario_spec(served: &Arc<Served>, time: &Arc<TimeScale>, options: &Options)
         name: "example".to_owned(),
         kind: ScenarioKind::Function(function),
         timeout: 2 * patience,
+        entries: false,
     }
 }
 
@@ -255,27 +257,20 @@ fn address(url: &str) -> Option<SocketAddr> {
     url.strip_prefix("http://")?.parse().ok()
 }
 
-fn check_pace(pace: f64) -> Result<(), BrokenWorld> {
+fn check_pace(pace: f64) -> Result<(), SetupError> {
     match pace.is_finite() && pace > 0.0 {
         true => Ok(()),
-        false => Err(broken(format!("`pace` is {pace}: it must be more than 0"))),
+        false => Err(SetupError::new(format!(
+            "`pace` is {pace}: it must be more than 0"
+        ))),
     }
 }
 
-fn check_sharing(system: &System, workers: u32) -> Result<(), BrokenWorld> {
+fn check_sharing(system: &System, workers: u32) -> Result<(), SetupError> {
     match system.keeps_state && workers > 1 {
-        true => Err(broken(format!(
+        true => Err(SetupError::new(format!(
             "`workers` is {workers}, but the services keep state that parallel executions would share: use one worker"
         ))),
         false => Ok(()),
-    }
-}
-
-fn broken(message: String) -> BrokenWorld {
-    BrokenWorld {
-        message,
-        place: None,
-        hint: None,
-        logs: Vec::new(),
     }
 }

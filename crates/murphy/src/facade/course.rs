@@ -4,16 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use murphy_campaign::{Event, Memory, Outcome, Refused, Settings, Sink, Stopping, World};
+use murphy_campaign::{Memory, Outcome, Refused, Settings, Sink, Stopping, World};
 use murphy_model::Identity;
-use murphy_report::Collector;
 use murphy_store::{CampaignHead, Fingerprint, Recorder, Store};
 use murphy_system::spec::{ScenarioKind, ScenarioSpec, SystemSpec};
 use murphy_system::{Correlation, LiveOptions, LiveWorld, Wanted};
 
 use super::state::State;
 use super::{Campaign, Error, Report, Step, services, steps, why_one_at_a_time};
-use crate::replays::{Ground, Replay, ReplayPlan, Replayed, System};
+use crate::replays::{ReferenceRun, Replay, ReplayPlan, Replayed, System};
+use crate::run_campaign::{Finished, run_campaign};
 
 /// With a single worker what comes to a service's own proxy without context is
 /// taken for the test's. A function has its entries, so here it is a service's,
@@ -33,15 +33,12 @@ impl Campaign {
         let (world, correlation) = self.bring_up(&state, self.jobs_at_once()).await?;
         settings.jobs = correlation.at_once(settings.jobs.min(world.workers()));
         settings.heading.solo = why_one_at_a_time(&correlation);
-        let mut sinks = Sinks {
-            collector: Collector::default(),
-            recorder: kept.as_mut().map(|(_, recorder)| recorder),
-        };
+        let recorder = kept.as_mut().map(|(_, recorder)| recorder as &mut dyn Sink);
+        let mut listeners: Vec<&mut dyn Sink> = recorder.into_iter().collect();
         let (memory, never) = (Memory::default(), Stopping::never());
-        let done = murphy_campaign::run(&world, &settings, memory, &mut sinks, never).await;
-        let summary = sinks.collector.summary();
+        let done = run_campaign(&world, &settings, memory, &mut listeners, never).await;
         let stopped = world.stop().await;
-        let outcome = done.map_err(Error::of)?;
+        let Finished { outcome, summary } = done.map_err(Error::of)?;
         if let Some(broken) = outcome.broken.clone() {
             self.save_replays(&outcome)?;
             return Err(Error::Broken(broken));
@@ -56,7 +53,7 @@ impl Campaign {
         }
         let notes = self.notes(&outcome, &correlation);
         Ok(Report {
-            summary: summary.expect("a campaign with an outcome has ended"),
+            summary,
             solo: correlation.solo,
             jobs: settings.jobs,
             notes,
@@ -100,7 +97,7 @@ impl Campaign {
         }
     }
 
-    /// Starts what is to be started, and finds out how calls are told apart and
+    /// Starts what is to be started, and finds out how calls are identified and
     /// whether so many can run at once.
     async fn bring_up(
         &self,
@@ -157,6 +154,7 @@ impl Campaign {
             name: self.name.clone(),
             kind: ScenarioKind::Function(function),
             timeout: self.timeout,
+            entries: false,
         })
     }
 
@@ -215,28 +213,13 @@ async fn play(
     replay: &Replay,
     plan: &ReplayPlan,
 ) -> Result<Replayed, Error> {
-    let ground = Ground::find(world, identity, oracles).await;
-    let ground = ground.map_err(Error::Broken)?.map_err(|unfit| {
+    let reference = ReferenceRun::find(world, identity, oracles).await;
+    let reference = reference.map_err(Error::Broken)?.map_err(|unfit| {
         Error::Refused(Refused::Fails {
             complaint: unfit.complaint,
             output: unfit.output,
         })
     })?;
-    let replayed = ground.replay(world, replay, plan).await;
+    let replayed = reference.replay(world, replay, plan).await;
     Ok(replayed.map_err(Error::Broken)??)
-}
-
-/// Those who listen: the report, and the store if there is one.
-struct Sinks<'r> {
-    collector: Collector,
-    recorder: Option<&'r mut Recorder>,
-}
-
-impl Sink for Sinks<'_> {
-    fn note(&mut self, event: &Event) {
-        self.collector.note(event);
-        if let Some(recorder) = &mut self.recorder {
-            recorder.note(event);
-        }
-    }
 }

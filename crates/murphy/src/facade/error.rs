@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use murphy_campaign::{BrokenWorld, Failed, Refused};
+use murphy_campaign::{Failed, Refused, SetupError};
 use murphy_model::SyntaxError;
 use murphy_report::redact;
 use murphy_store::StoreError;
@@ -23,7 +23,7 @@ pub enum Error {
     /// leads to different calls from one time to the next.
     Refused(Refused),
     /// A service is down, a command is not found, a port is taken.
-    Broken(BrokenWorld),
+    Broken(SetupError),
     /// What campaigns are kept in does not work.
     Store(StoreError),
     /// There is no place for files.
@@ -108,7 +108,7 @@ fn write_refused(refused: &Refused, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 /// Without the secrets that commands and logs may hold.
-fn write_broken(broken: &BrokenWorld, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn write_broken(broken: &SetupError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut text = broken.message.clone();
     for (name, log) in &broken.logs {
         text += &format!("\n  -- the last lines of {name}:");

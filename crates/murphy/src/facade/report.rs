@@ -3,10 +3,10 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use murphy_campaign::BrokenWorld;
+use murphy_campaign::SetupError;
 use murphy_model::{Certificate, Finding, Point, Severity};
 use murphy_report::{Summary, terminal};
-use murphy_system::{Clash, Correlation, HowClashed};
+use murphy_system::{Correlation, Interference, InterferenceKind};
 
 use super::Error;
 use crate::replays::write_files;
@@ -20,7 +20,7 @@ pub struct Report {
     pub(super) jobs: u32,
     pub(super) notes: Vec<String>,
     pub(super) replays: Vec<PathBuf>,
-    pub(super) left: Option<BrokenWorld>,
+    pub(super) left: Option<SetupError>,
 }
 
 impl Report {
@@ -34,7 +34,7 @@ impl Report {
         &self.summary.certificate
     }
 
-    /// Whether any fault struck. If none did, nothing was tested.
+    /// Whether any fault was injected. If none was, nothing was tested.
     pub fn injected(&self) -> bool {
         self.summary.injected
     }
@@ -62,7 +62,7 @@ impl Report {
 
     /// What went wrong when all was over: a step of the teardown that failed, or
     /// a service that could not be brought back for it. The findings stand.
-    pub fn left_behind(&self) -> Option<&BrokenWorld> {
+    pub fn left_behind(&self) -> Option<&SetupError> {
         self.left.as_ref()
     }
 
@@ -72,7 +72,7 @@ impl Report {
     }
 
     /// Panics with the report if anything was found that is more than a
-    /// warning, if no fault struck at all, which is no pass, or if the teardown
+    /// warning, if no fault was injected at all, which is no pass, or if the teardown
     /// failed.
     #[track_caller]
     pub fn assert_no_findings(&self) {
@@ -120,13 +120,13 @@ pub fn why_one_at_a_time(correlation: &Correlation) -> Option<String> {
     }
 }
 
-fn why_not_beside_itself(clash: &Clash) -> String {
+fn why_not_beside_itself(clash: &Interference) -> String {
     let at_once = clash.at_once;
     match &clash.how {
-        HowClashed::Failed { count, why } => {
+        InterferenceKind::Failed { count, why } => {
             format!("the test passes alone, but {count} of {at_once} parallel runs failed ({why})")
         }
-        HowClashed::OtherCalls(point) => {
+        InterferenceKind::OtherCalls(point) => {
             format!(
                 "the test makes different calls when {at_once} copies run in parallel ({point})"
             )

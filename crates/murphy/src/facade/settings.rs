@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use murphy_campaign::{Heading, IdentityChoice, MayLeaveOut, Settings, StrategyKind as Strategy};
+use murphy_campaign::{Droppable, Heading, IdentityChoice, Settings, StrategyKind as Strategy};
 use murphy_model::{Identity, Mode, Pattern};
 use murphy_search::{Filter, Modes, Options, Reduction};
 
@@ -45,7 +45,7 @@ impl Campaign {
             max_time: self.max_time,
             audit: (self.strategy == Strategy::Tree && !self.exhaustive).then_some(AUDIT),
             references: self.references,
-            identity: IdentityChoice::Auto(Identity::default(), MayLeaveOut::ANYTHING),
+            identity: IdentityChoice::Auto(Identity::default(), Droppable::ANYTHING),
             oracles: self.oracle_settings()?,
             // There is no command that explains or replays a function.
             heading: Heading {

@@ -1,7 +1,7 @@
 //! Where a campaign keeps what it needs while it runs.
 //!
 //! Owns the place for campaigns that are to keep nothing: a directory of each
-//! user's in which every such campaign has its own. A test that is broken off
+//! user's in which every such campaign has its own. A test that is interrupted
 //! cannot stop the services it started; the next one finds them noted there.
 
 use std::fs::{self, DirBuilder};

@@ -8,9 +8,9 @@ use murphy_system::spec::{
     CommandSpec, Expectations, RequestCall, RequestSpec, ServiceSpec, StepSpec,
 };
 
-use super::{Error, Said};
+use super::{Error, IntoTestResult};
 
-/// Something done around executions, which no fault strikes: see
+/// Something done around executions, into which no fault is injected: see
 /// [`Campaign::setup`](super::Campaign::setup) and the like.
 #[derive(Clone)]
 pub struct Step(StepSpec);
@@ -46,11 +46,11 @@ impl Step {
     pub fn function<F, Fut>(function: F) -> Self
     where
         F: Fn(BTreeMap<String, String>) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output: Said> + Send + 'static,
+        Fut: Future<Output: IntoTestResult> + Send + 'static,
     {
         Step(StepSpec::Function(Arc::new(move |services| {
             let running = function(services);
-            Box::pin(async move { running.await.said() })
+            Box::pin(async move { running.await.into_test_result() })
         })))
     }
 }

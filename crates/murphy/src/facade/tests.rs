@@ -65,7 +65,10 @@ async fn what_cannot_be_replayed_is_said_with_the_way_out() {
 
 #[test]
 fn a_test_says_what_it_is_not_content_with() {
-    assert_eq!(().said(), Ok(()));
-    assert_eq!(Ok::<(), String>(()).said(), Ok(()));
-    assert_eq!(Err("no".to_owned()).said(), Err("no".to_owned()));
+    assert_eq!(().into_test_result(), Ok(()));
+    assert_eq!(Ok::<(), String>(()).into_test_result(), Ok(()));
+    assert_eq!(
+        Err("no".to_owned()).into_test_result(),
+        Err("no".to_owned())
+    );
 }

@@ -3,40 +3,40 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use murphy_campaign::BrokenWorld;
+use murphy_campaign::SetupError;
 use murphy_model::{Observed, Severity, Trace, Verdict};
 use murphy_oracle::Oracle;
 use murphy_report::terminal;
 
-use super::{Held, Replay, ReplayError};
+use super::{Complaint, Replay, ReplayError};
 
 /// A finding that was replayed. Written as the text that the command line
 /// shows, without colours.
 #[derive(Clone, Debug)]
 pub struct Replayed {
     replay: Replay,
-    word: Word,
-    /// The execution that the word is about.
+    result: ReplayResult,
+    /// The execution that the result is about.
     observed: Observed,
     /// How many faultloads were tried.
     tried: usize,
     /// How often one was repeated, because it is luck into which of several
     /// equal calls its fault is injected.
     repeats: usize,
-    left: Option<BrokenWorld>,
+    left: Option<SetupError>,
 }
 
 /// What became of a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Word {
+pub enum ReplayResult {
     /// It still shows.
     Failed {
-        /// What is held against it.
+        /// Complaints about it.
         complaint: String,
     },
-    /// All faults struck, and nothing is held against it.
+    /// All faults were injected, and no oracle complains.
     Fixed,
-    /// Not all faults struck: nothing can be said.
+    /// Not all faults were injected: nothing can be said.
     NotReached {
         /// Those that did not.
         missing: Vec<String>,
@@ -46,35 +46,39 @@ pub enum Word {
     NotAlone,
 }
 
-impl Word {
+impl ReplayResult {
     /// A failure outweighs all, and what was not reached is not fixed.
     fn gravity(&self) -> u8 {
         match self {
-            Word::Fixed => 0,
-            Word::NotReached { .. } | Word::NotAlone => 1,
-            Word::Failed { .. } => 2,
+            ReplayResult::Fixed => 0,
+            ReplayResult::NotReached { .. } | ReplayResult::NotAlone => 1,
+            ReplayResult::Failed { .. } => 2,
         }
     }
 }
 
 impl Replayed {
-    /// What became of it, by what was seen and what is held against that.
+    /// What became of it, by what was seen and complaints about that.
     #[doc(hidden)]
-    pub fn new(replay: Replay, observed: Observed, held: &[Held]) -> Result<Self, ReplayError> {
+    pub fn new(
+        replay: Replay,
+        observed: Observed,
+        complaints: &[Complaint],
+    ) -> Result<Self, ReplayError> {
         let found_by = match replay.after {
             // Whichever complains of a run without faults found the same.
-            Some(_) => held.iter().find(|one| one.severity == Severity::Fail),
+            Some(_) => complaints.iter().find(|one| one.severity == Severity::Fail),
             None => None,
         };
         let found_by = found_by.map_or_else(|| replay.oracle(), |one| Ok(one.oracle))?;
-        let word = match complaint(found_by, held) {
-            Some(complaint) => Word::Failed { complaint },
-            None if replay.is_lost() => Word::NotAlone,
+        let result = match complaint(found_by, complaints) {
+            Some(complaint) => ReplayResult::Failed { complaint },
+            None if replay.is_lost() => ReplayResult::NotAlone,
             None => without_complaint(&observed),
         };
         Ok(Replayed {
             replay,
-            word,
+            result,
             observed,
             tried: 1,
             repeats: 0,
@@ -87,12 +91,12 @@ impl Replayed {
     #[doc(hidden)]
     pub fn after(mut self, before: &[Observed]) -> Self {
         let missed = before.iter().filter_map(|it| match without_complaint(it) {
-            Word::NotReached { missing } => Some(missing),
+            ReplayResult::NotReached { missing } => Some(missing),
             _ => None,
         });
         let missing: Vec<String> = missed.flatten().collect();
-        if self.word == Word::Fixed && !missing.is_empty() {
-            self.word = Word::NotReached { missing };
+        if self.result == ReplayResult::Fixed && !missing.is_empty() {
+            self.result = ReplayResult::NotReached { missing };
         }
         self
     }
@@ -103,7 +107,7 @@ impl Replayed {
     pub fn and(self, other: Replayed) -> Self {
         let tried = self.tried + other.tried;
         let repeats = self.repeats + other.repeats;
-        let worse = match other.word.gravity() > self.word.gravity() {
+        let worse = match other.result.gravity() > self.result.gravity() {
             true => other,
             false => self,
         };
@@ -133,13 +137,13 @@ impl Replayed {
     }
 
     /// The same, and what went wrong when all was over.
-    pub(crate) fn leaving(self, left: Option<BrokenWorld>) -> Self {
+    pub(crate) fn leaving(self, left: Option<SetupError>) -> Self {
         Replayed { left, ..self }
     }
 
     /// What became of it.
-    pub fn word(&self) -> &Word {
-        &self.word
+    pub fn result(&self) -> &ReplayResult {
+        &self.result
     }
 
     /// The calls there were.
@@ -150,16 +154,16 @@ impl Replayed {
     /// What went wrong when all was over: a step of the teardown that failed, or
     /// a service that could not be brought back for it. What became of the
     /// finding stands.
-    pub fn left_behind(&self) -> Option<&BrokenWorld> {
+    pub fn left_behind(&self) -> Option<&SetupError> {
         self.left.as_ref()
     }
 
     /// Panics with what was seen unless the finding is fixed: also if its
-    /// faults had nothing to strike, which tells nothing, or if the teardown
+    /// faults matched no call, which tells nothing, or if the teardown
     /// failed.
     #[track_caller]
     pub fn assert_fixed(&self) {
-        if self.word != Word::Fixed {
+        if self.result != ReplayResult::Fixed {
             panic!("{self}");
         }
         if let Some(left) = &self.left {
@@ -171,29 +175,29 @@ impl Replayed {
     #[doc(hidden)]
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let (id, scenario) = (&self.replay.id, &self.replay.scenario);
-        match &self.word {
-            Word::Failed { complaint } => {
+        match &self.result {
+            ReplayResult::Failed { complaint } => {
                 let lines: Vec<String> = complaint.lines().map(terminal::visible).collect();
                 writeln!(out, "{id} FAILED: {}", lines.join("\n"))?;
             }
-            Word::Fixed if self.replay.after.is_some() => writeln!(
+            ReplayResult::Fixed if self.replay.after.is_some() => writeln!(
                 out,
                 "{id} FIXED: all faults were injected, and `{scenario}` passed without faults afterwards"
             )?,
-            Word::NotAlone => writeln!(
+            ReplayResult::NotAlone => writeln!(
                 out,
                 "{id} cannot be replayed alone: it showed after other executions, and `{scenario}` passes now\n  run the campaign again to see whether it is gone"
             )?,
-            Word::Fixed if self.tried > 1 => writeln!(
+            ReplayResult::Fixed if self.tried > 1 => writeln!(
                 out,
                 "{id} FIXED: in each of {} variants all faults were injected and `{scenario}` passed",
                 self.tried
             )?,
-            Word::Fixed => writeln!(
+            ReplayResult::Fixed => writeln!(
                 out,
                 "{id} FIXED: all faults were injected and `{scenario}` passed"
             )?,
-            Word::NotReached { missing } => {
+            ReplayResult::NotReached { missing } => {
                 writeln!(out, "{id} NOT REACHED: no call matched these faults")?;
                 for fault in missing {
                     writeln!(out, "  {fault}")?;
@@ -214,8 +218,8 @@ impl Replayed {
             )?;
         }
         terminal::write_calls(self.trace(), out)?;
-        match (self.observed.printed(), &self.word) {
-            (Some(output), Word::Failed { .. }) => {
+        match (self.observed.printed(), &self.result) {
+            (Some(output), ReplayResult::Failed { .. }) => {
                 writeln!(out, "\nWhat was printed")?;
                 output
                     .lines()
@@ -227,15 +231,16 @@ impl Replayed {
 }
 
 /// What is still wrong: what was found, or something else that fails. That
-/// faults had nothing to strike is no failure here, but a word of its own.
-fn complaint(found_by: Oracle, held: &[Held]) -> Option<String> {
-    let same = held.iter().find(|one| one.oracle == found_by);
+/// faults matched no call is no failure here, but a result of its own.
+fn complaint(found_by: Oracle, complaints: &[Complaint]) -> Option<String> {
+    let same = complaints.iter().find(|one| one.oracle == found_by);
     if let Some(same) = same {
         return Some(same.complaint.clone());
     }
-    let fails = |one: &&Held| one.severity == Severity::Fail && one.oracle != Oracle::NotExercised;
-    let other = held.iter().find(fails)?;
-    let Held {
+    let fails =
+        |one: &&Complaint| one.severity == Severity::Fail && one.oracle != Oracle::NotExercised;
+    let other = complaints.iter().find(fails)?;
+    let Complaint {
         oracle, complaint, ..
     } = other;
     Some(format!(
@@ -244,23 +249,23 @@ fn complaint(found_by: Oracle, held: &[Held]) -> Option<String> {
     ))
 }
 
-fn without_complaint(observed: &Observed) -> Word {
+fn without_complaint(observed: &Observed) -> ReplayResult {
     let execution = &observed.execution;
     if let Verdict::NotExercised { missing } = &execution.verdict {
-        return Word::NotReached {
+        return ReplayResult::NotReached {
             missing: missing.iter().map(|fault| fault.to_string()).collect(),
         };
     }
-    let struck = execution.trace.struck();
+    let injected = execution.trace.injected();
     let missing: Vec<String> = execution
         .faultload
         .faults()
-        .filter(|fault| !struck.faults().any(|other| other == *fault))
+        .filter(|fault| !injected.faults().any(|other| other == *fault))
         .map(|fault| fault.to_string())
         .collect();
     match missing.is_empty() {
-        true => Word::Fixed,
-        false => Word::NotReached { missing },
+        true => ReplayResult::Fixed,
+        false => ReplayResult::NotReached { missing },
     }
 }
 
@@ -279,19 +284,19 @@ mod tests {
 
     #[test]
     fn only_what_is_fixed_in_every_variant_is_fixed() {
-        let failed = Word::Failed {
+        let failed = ReplayResult::Failed {
             complaint: String::new(),
         };
-        let missed = Word::NotReached {
+        let missed = ReplayResult::NotReached {
             missing: Vec::new(),
         };
-        let mut words = [&failed, &Word::Fixed, &missed];
-        words.sort_by_key(|word| word.gravity());
-        assert_eq!(words, [&Word::Fixed, &missed, &failed]);
+        let mut results = [&failed, &ReplayResult::Fixed, &missed];
+        results.sort_by_key(|result| result.gravity());
+        assert_eq!(results, [&ReplayResult::Fixed, &missed, &failed]);
     }
 
-    fn held(oracle: Oracle, severity: Severity) -> Held {
-        Held {
+    fn complaints(oracle: Oracle, severity: Severity) -> Complaint {
+        Complaint {
             oracle,
             severity,
             complaint: "no".to_owned(),
@@ -321,35 +326,35 @@ mod tests {
     #[test]
     fn an_empty_faultload_is_never_fixed() {
         let fault = "a GET / > b GET / = 503";
-        let word = |replay: Replay, before: &[Observed]| {
+        let result = |replay: Replay, before: &[Observed]| {
             let replayed = Replayed::new(replay, passed("none"), &[]).unwrap();
-            replayed.after(before).word
+            replayed.after(before).result
         };
-        assert_eq!(word(replay(&[], None), &[]), Word::NotAlone);
+        assert_eq!(result(replay(&[], None), &[]), ReplayResult::NotAlone);
         let mut lost = replay(&[fault], None);
         lost.after = Some(Vec::new());
-        assert_eq!(word(lost, &[]), Word::NotAlone);
+        assert_eq!(result(lost, &[]), ReplayResult::NotAlone);
         let known = || replay(&[fault], Some(&[fault]));
         let missing = vec![fault.to_owned()];
         assert_eq!(
-            word(known(), &[passed(fault)]),
-            Word::NotReached { missing }
+            result(known(), &[passed(fault)]),
+            ReplayResult::NotReached { missing }
         );
-        assert_eq!(word(known(), &[]), Word::Fixed);
+        assert_eq!(result(known(), &[]), ReplayResult::Fixed);
     }
 
     #[test]
     fn what_fails_in_another_way_is_not_fixed() {
         let found_by = Oracle::Scenario;
-        let word = |held: &[Held]| complaint(found_by, held);
-        assert_eq!(word(&[]), None);
-        let same = held(Oracle::Scenario, Severity::Warn);
-        assert_eq!(word(&[same]).as_deref(), Some("no"));
-        let other = held(Oracle::NoCause, Severity::Fail);
-        let said = word(&[other]).unwrap();
+        let result = |complaints: &[Complaint]| complaint(found_by, complaints);
+        assert_eq!(result(&[]), None);
+        let same = complaints(Oracle::Scenario, Severity::Warn);
+        assert_eq!(result(&[same]).as_deref(), Some("no"));
+        let other = complaints(Oracle::NoCause, Severity::Fail);
+        let said = result(&[other]).unwrap();
         assert!(said.contains("the oracle no-cause: no"), "{said}");
-        let warning = held(Oracle::NoCause, Severity::Warn);
-        let missed = held(Oracle::NotExercised, Severity::Fail);
-        assert_eq!(word(&[warning, missed]), None);
+        let warning = complaints(Oracle::NoCause, Severity::Warn);
+        let missed = complaints(Oracle::NotExercised, Severity::Fail);
+        assert_eq!(result(&[warning, missed]), None);
     }
 }

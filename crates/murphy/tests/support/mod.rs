@@ -13,7 +13,7 @@ pub mod raw;
 
 use std::sync::Arc;
 
-use murphy::campaign::{BrokenWorld, World};
+use murphy::campaign::{SetupError, World};
 use murphy::demo::{ExampleWorld, Options};
 use murphy_corpus::sockets::{self, Propagation, Source, Witness};
 use murphy_corpus::{Simulator, System, find};
@@ -74,7 +74,7 @@ pub async fn run(
     world: &ExampleWorld,
     worker: u32,
     faultload: &Faultload,
-) -> Result<Observed, BrokenWorld> {
+) -> Result<Observed, SetupError> {
     world.run(worker, faultload, world.identity()).await
 }
 

@@ -27,7 +27,7 @@ pub fn scaled(count: usize) -> usize {
     (count as f64 * factor).ceil() as usize
 }
 
-/// Points beyond this many are not struck one by one.
+/// Points beyond this many are not injected one by one.
 const POINTS: usize = 40;
 
 /// Makes up faultloads for one system.
@@ -103,7 +103,7 @@ impl Planner {
         }
     }
 
-    /// Faultloads of two and three faults. Most of them strike in full; every
+    /// Faultloads of two and three faults. Most of them are injected in full; every
     /// fourth has a fault at some known point that may never be reached.
     pub fn sample(&mut self, count: usize) -> Vec<Faultload> {
         if self.points.is_empty() {
@@ -148,7 +148,7 @@ impl Planner {
     }
 }
 
-/// The points of calls that could have been struck and were not.
+/// The points of calls that could have been injected and were not.
 fn left_alone(execution: &Execution) -> Vec<Point> {
     let calls = execution.trace.calls().iter();
     calls

@@ -148,7 +148,7 @@ pub(super) fn organic(error: &h2::Error) -> Organic {
     }
 }
 
-/// The reason for which an answer was broken off or not given, to be handed on.
+/// The reason for which an answer was interrupted or not given, to be handed on.
 pub(super) fn reason(error: &h2::Error) -> Reason {
     match error.is_reset() && error.is_remote() {
         true => error.reason().unwrap_or(Reason::INTERNAL_ERROR),

@@ -115,6 +115,7 @@ impl Wire {
             identity: Arc::new(Identity::default()),
             worker: Some(WORKER),
             solo: false,
+            entries: false,
         };
         let id = self.registry.begin(plan).unwrap();
         let mut entry = End::new(TcpStream::connect(self.proxy.addresses()[1]).unwrap());

@@ -141,6 +141,7 @@ fn plan() -> Plan {
         identity: Arc::new(Identity::default()),
         worker: Some(WorkerId(1)),
         solo: false,
+        entries: false,
     }
 }
 

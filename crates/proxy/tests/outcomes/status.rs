@@ -79,7 +79,7 @@ async fn an_answer_to_head_has_no_body() {
 }
 
 #[tokio::test]
-async fn others_are_not_struck() {
+async fn others_are_not_injected() {
     for protocol in [Protocol::Http1, Protocol::Http2] {
         let world = World::failing("503").await;
         let seen = world.stranger(protocol).await;

@@ -1,4 +1,4 @@
-//! Which attempts are struck, and which paths are ignored.
+//! Which attempts are injected, and which paths are ignored.
 
 use std::time::Duration;
 

@@ -153,6 +153,7 @@ impl World {
                 identity: Arc::new(Identity::default()),
                 worker: Some(WORKER),
                 solo: false,
+                entries: false,
             })
             .unwrap();
         let (entry, back) = (proxy.addresses()[0], proxy.addresses()[1]);

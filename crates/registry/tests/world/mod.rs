@@ -21,6 +21,7 @@ pub(crate) fn plan(faults: &str) -> Plan {
         identity: Arc::new(Identity::default()),
         worker: None,
         solo: false,
+        entries: false,
     }
 }
 
@@ -34,6 +35,7 @@ pub(crate) fn plan_for(worker: u32) -> Plan {
 pub(crate) fn solo_plan() -> Plan {
     Plan {
         solo: true,
+        entries: false,
         ..plan("none")
     }
 }

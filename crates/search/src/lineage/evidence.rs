@@ -2,8 +2,8 @@
 //!
 //! Owns the inference from executions to clauses. An execution that succeeded
 //! gives a [`Clause`]: whatever fails must hit a call that it went well with.
-//! One that failed gives the faults that struck in it, no others: a fault that
-//! never struck had no part. What an execution says that contradicts earlier
+//! One that failed gives the faults that were injected in it, no others: a fault that
+//! was never injected had no part. What an execution says that contradicts earlier
 //! ones is kept, and the clause it contradicts is relied upon no more.
 
 use std::collections::HashSet;
@@ -54,8 +54,8 @@ pub(super) struct Evidence {
     successes: Vec<Success>,
     clauses: Vec<Clause>,
     failures: Vec<Set>,
-    /// Sets that were run and say nothing: they failed though no fault struck,
-    /// or a fault did not strike a call it was meant for.
+    /// Sets that were run and say nothing: they failed though no fault was injected,
+    /// or a fault were not injected a call it was meant for.
     unexplained: Vec<Set>,
     pub(super) flags: Vec<Flag>,
     /// How often a path that had succeeded did not, with none of its calls failing.
@@ -70,11 +70,11 @@ pub(super) struct Evidence {
 #[derive(Debug)]
 struct Success {
     number: usize,
-    /// The faults that struck.
-    struck: Set,
+    /// The faults that were injected.
+    injected: Set,
     /// The ways in which the calls it went well with could still fail.
     path: Set,
-    /// The ways in which calls that failed for what struck below them could
+    /// The ways in which calls that failed for what was injected below them could
     /// have failed otherwise.
     unlike: Set,
     /// The spots that were called.
@@ -123,11 +123,11 @@ impl Evidence {
             return;
         }
         self.exhaust(&success);
-        let struck = success.struck;
-        self.check_failure(&struck, number);
-        match struck.is_empty() {
+        let injected = success.injected;
+        self.check_failure(&injected, number);
+        match injected.is_empty() {
             true => self.unexplained.push(planned.clone()),
-            false => self.fail(struck),
+            false => self.fail(injected),
         }
     }
 
@@ -143,14 +143,14 @@ impl Evidence {
     fn success(&mut self, trace: &Trace, points: &[PointId], number: usize) -> Success {
         let mut success = Success {
             number,
-            struck: Set::new(),
+            injected: Set::new(),
             path: Set::new(),
             unlike: Set::new(),
             called: Set::new(),
             alive: Set::new(),
             is_contradicted: false,
         };
-        let struck_below = struck_below(trace);
+        let injected_below = injected_below(trace);
         for id in trace.ids() {
             let call = trace.call(id);
             let point = points[id.0 as usize];
@@ -165,17 +165,17 @@ impl Evidence {
             let fault = call.injected.as_ref();
             let fault = fault.and_then(|fault| self.catalogue.key(fault));
             let element = fault.and_then(|fault| self.elements.element(fault));
-            success.struck.extend(element);
-            // A call that failed for what struck it or struck below it is
+            success.injected.extend(element);
+            // A call that failed for what was injected into it or below it is
             // none that the execution needed.
-            if is_ok || (element.is_none() && !struck_below[id.0 as usize]) {
+            if is_ok || (element.is_none() && !injected_below[id.0 as usize]) {
                 success.path.add(self.elements.ways(spot));
             } else if element.is_none() {
                 let unlike = self.ways_unlike(spot, call.reply);
                 success.unlike.add(&unlike);
             }
         }
-        success.path.subtract(&success.struck.clone());
+        success.path.subtract(&success.injected.clone());
         success
     }
 
@@ -188,7 +188,7 @@ impl Evidence {
 
     /// A set that holds one that failed succeeded: more faults helped.
     fn check_success(&mut self, success: &Success) {
-        let fails = |failed: &Set| failed.is_subset(&success.struck);
+        let fails = |failed: &Set| failed.is_subset(&success.injected);
         if let Some(failed) = self.failures.iter().find(|failed| fails(failed)) {
             let faults = self.elements.fault_set(failed);
             self.flags.push(Flag::NotMonotone {
@@ -199,12 +199,12 @@ impl Evidence {
     }
 
     /// A set failed that leaves alone every call of a path that succeeded.
-    fn check_failure(&mut self, struck: &Set, number: usize) {
+    fn check_failure(&mut self, injected: &Set, number: usize) {
         let before = self.contradictions;
         for at in 0..self.successes.len() {
             let any_of = self.must_hit(&self.successes[at]);
             let success = &mut self.successes[at];
-            if success.is_contradicted || any_of.meets(struck) {
+            if success.is_contradicted || any_of.meets(injected) {
                 continue;
             }
             success.is_contradicted = true;
@@ -222,7 +222,7 @@ impl Evidence {
     /// Labels of which everything called went wrong when the scenario failed
     /// have no other spots to turn to.
     fn exhaust(&mut self, failure: &Success) {
-        for element in failure.struck.iter() {
+        for element in failure.injected.iter() {
             let label = self.elements.label(self.elements.spot_of(element));
             if !failure.alive.contains(label) {
                 self.exhausted.insert(label);
@@ -230,19 +230,19 @@ impl Evidence {
         }
     }
 
-    fn fail(&mut self, struck: Set) {
-        if !self.failures.contains(&struck) {
-            self.failures.push(struck);
+    fn fail(&mut self, injected: Set) {
+        if !self.failures.contains(&injected) {
+            self.failures.push(injected);
         }
     }
 
     /// What every failing set must hit for this success: its path; the calls
-    /// that were not made because of what struck, which might matter as soon
+    /// that were not made because of what was injected, which might matter as soon
     /// as they are made again; and the other ways in which what failed could
     /// have failed, unless all ways are taken to be alike.
     fn must_hit(&self, success: &Success) -> Set {
         let mut any_of = success.path.clone();
-        if success.struck.is_empty() {
+        if success.injected.is_empty() {
             return any_of;
         }
         for spot in self.elements.spots() {
@@ -251,10 +251,10 @@ impl Evidence {
             }
         }
         if !self.are_ways_alike {
-            for element in success.struck.iter() {
+            for element in success.injected.iter() {
                 any_of.add(self.elements.ways(self.elements.spot_of(element)));
             }
-            any_of.subtract(&success.struck);
+            any_of.subtract(&success.injected);
             any_of.add(&success.unlike);
         }
         any_of
@@ -291,7 +291,7 @@ impl Evidence {
     /// What a success says.
     fn clauses_of(&self, success: &Success) -> Vec<Clause> {
         let exact = Clause {
-            given: success.struck.clone(),
+            given: success.injected.clone(),
             any_of: success.path.clone(),
         };
         // Without faults nothing is given: what the scenario needs then, it
@@ -393,8 +393,8 @@ impl Evidence {
     }
 }
 
-/// For each call, whether a fault struck anywhere below it.
-fn struck_below(trace: &Trace) -> Vec<bool> {
+/// For each call, whether a fault was injected anywhere below it.
+fn injected_below(trace: &Trace) -> Vec<bool> {
     let mut below = vec![false; trace.calls().len()];
     for id in trace.ids() {
         if trace.call(id).injected.is_some() {

@@ -10,7 +10,7 @@ use super::Lineage;
 use super::evidence::Evidence;
 use crate::catalogue::{FaultKey, FaultSet};
 use crate::explain::Explanation;
-use crate::meant::NeverSeen;
+use crate::resolve::NeverSeen;
 
 const OPEN: &str = "no execution shows that it cannot fail, nor that a part of it fails";
 
@@ -27,10 +27,10 @@ impl Lineage {
             Ok(faults) => faults,
             Err(mode) => return Ok(Explanation::unasked(mode)),
         };
-        // Faults that were planned and did not strike had no part in it, so an
-        // execution of exactly these is also one in which no others struck.
-        let struck = || self.struck.get(faultload).copied();
-        if let Some(number) = self.number(faultload).or_else(struck) {
+        // Faults that were planned and were not injected had no part in it, so an
+        // execution of exactly these is also one in which no others were injected.
+        let injected = || self.injected.get(faultload).copied();
+        if let Some(number) = self.number(faultload).or_else(injected) {
             return Ok(Explanation::Run { number });
         }
         let most = self.options.max_faults;
@@ -67,7 +67,7 @@ impl Lineage {
         let mut failures = self.evidence.minimal_failures().into_iter();
         let part = failures.find(|failed| failed.is_subset(set));
         if let Some(part) = part.map(|part| self.faultload(part)) {
-            let number = self.struck.get(&part);
+            let number = self.injected.get(&part);
             let seen = number.map_or_else(String::new, |it| format!(" (execution {it})"));
             return Some(format!(
                 "it contains `{part}`, which fails already{seen}, and what fails still fails when more fails"

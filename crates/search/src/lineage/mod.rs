@@ -55,9 +55,9 @@ pub struct Lineage {
     /// Executions that came back, until it is their turn.
     back: HashMap<Set, Execution>,
     numbers: HashMap<Faultload, usize>,
-    /// The first execution in which exactly these faults struck, more or less
+    /// The first execution in which exactly these faults were injected, more or less
     /// than was planned.
-    struck: HashMap<Faultload, usize>,
+    injected: HashMap<Faultload, usize>,
     tickets: u64,
     explored: usize,
     not_exercised: usize,
@@ -83,7 +83,7 @@ impl Lineage {
             under_way: HashMap::new(),
             back: HashMap::new(),
             numbers: HashMap::new(),
-            struck: HashMap::new(),
+            injected: HashMap::new(),
             tickets: 0,
             explored: 0,
             not_exercised: 0,
@@ -109,7 +109,7 @@ impl Lineage {
     }
 
     /// The combinations up to the bound that fail and of which no part does:
-    /// each was run, and nothing else struck. If the search is not complete,
+    /// each was run, and nothing else was injected. If the search is not complete,
     /// only those of which every part is known not to fail.
     fn minimal(&self, is_complete: bool) -> Vec<Faultload> {
         let fits = |set: &&Set| self.options.max_faults.is_none_or(|most| set.len() <= most);
@@ -142,8 +142,8 @@ impl Lineage {
         self.not_exercised += usize::from(is_missing);
         self.numbers
             .insert(execution.faultload.clone(), self.explored);
-        let struck = self.struck.entry(execution.trace.struck());
-        struck.or_insert(self.explored);
+        let injected = self.injected.entry(execution.trace.injected());
+        injected.or_insert(self.explored);
         self.evidence
             .learn(set, execution, self.explored, &self.options);
     }

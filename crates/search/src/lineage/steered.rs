@@ -5,7 +5,7 @@
 //!
 //! 1. Everything is made to fail, but for one spot of every set that is known
 //!    to fail. If that succeeds, it did so by calls not seen before; if it
-//!    fails, what struck is as a rule a minimal set, which had to be run
+//!    fails, what was injected is as a rule a minimal set, which had to be run
 //!    anyway.
 //! 2. Size by size: a candidate that leaves of every needed label a spot alive
 //!    is expected to succeed, and is ruled out by a *row* ([`super::steer`],

@@ -1,7 +1,7 @@
 //! Counting: how many faultloads there are, and how many can happen.
 //!
 //! Owns the arithmetic behind a certificate. The decision trees say for every
-//! service which replies lead to which answer, so the faultloads that strike
+//! service which replies lead to which answer, so the faultloads that are injected
 //! in full can be counted from the leaves up, without running or listing them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -45,7 +45,7 @@ fn ways_of(catalogue: &Catalogue, id: PointId) -> BigUint {
 }
 
 /// Divides the space among the policies, given how many faultloads were run
-/// that struck in full. `None` where the model cannot be counted: faults that
+/// that were injected in full. `None` where the model cannot be counted: faults that
 /// let the callee run, points that stand for several calls, contradictions.
 pub(crate) fn divide(catalogue: &Catalogue, model: &Model, run: usize) -> Option<Skips> {
     let blocking = |id: PointId| {
@@ -105,7 +105,7 @@ fn unhidden(catalogue: &Catalogue, faultable: &dyn Fn(PointId) -> bool) -> BigUi
     ways(None, &below, &own)
 }
 
-/// Faultloads whose every fault strikes.
+/// Faultloads whose every fault is injected.
 fn possible(
     catalogue: &Catalogue,
     model: &Model,

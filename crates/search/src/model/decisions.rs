@@ -21,23 +21,23 @@ use super::order::{CallOrder, Item, OrderNews, Replies};
 
 /// One call on a path, with what came of it.
 #[derive(Clone, Debug)]
-pub(crate) struct Pace {
+pub(crate) struct Step {
     pub(crate) child: PointId,
     pub(crate) label: Label,
     story: u64,
     organic: bool,
     item: Item,
-    /// The faults that struck it or anything below it.
-    struck: FaultSet,
+    /// The faults that were injected it or anything below it.
+    injected: FaultSet,
 }
 
 /// What one execution showed of the service: its calls and its answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Path {
-    pub(crate) paces: Vec<Pace>,
+    pub(crate) steps: Vec<Step>,
     /// The answer; `None` where a fault hid it.
     answer: Option<Answer>,
-    /// The faults that struck before the service's first call.
+    /// The faults that were injected before the service's first call.
     before: FaultSet,
     /// All its replies, where their order is in question.
     replies: Replies,
@@ -54,22 +54,22 @@ impl Path {
             }
             None => (&observation.entries, Some(Answer::default())),
         };
-        let pace = |index: &usize| {
+        let step = |index: &usize| {
             let call = &observation.calls[*index];
-            Pace {
+            Step {
                 child: call.point,
                 label: call.label,
                 story: call.story,
                 organic: call.injected.is_none(),
                 item: call.item,
-                struck: observation.struck_at(*index),
+                injected: observation.injected_at(*index),
             }
         };
         Path {
-            paces: children.iter().map(pace).collect(),
+            steps: children.iter().map(step).collect(),
             answer,
             before: match children.first() {
-                Some(first) => observation.struck_before(*first),
+                Some(first) => observation.injected_before(*first),
                 None => FaultSet::default(),
             },
             replies: Replies::default(),
@@ -79,7 +79,7 @@ impl Path {
 
     /// The calls, in order of arrival.
     fn items(&self) -> Vec<Item> {
-        let mut items: Vec<Item> = self.paces.iter().map(|pace| pace.item).collect();
+        let mut items: Vec<Item> = self.steps.iter().map(|step| step.item).collect();
         items.sort_by_key(|item| item.arrived);
         items
     }
@@ -91,13 +91,13 @@ impl Path {
         self.replies = order.replies(&items);
         let arranged = order.arrange(&items);
         let arrivals = arranged.iter().map(|index| items[*index].arrived);
-        if self.paces.iter().map(|pace| pace.item.arrived).eq(arrivals) {
+        if self.steps.iter().map(|step| step.item.arrived).eq(arrivals) {
             return false;
         }
-        self.paces.sort_by_key(|pace| pace.item.arrived);
-        self.paces = arranged
+        self.steps.sort_by_key(|step| step.item.arrived);
+        self.steps = arranged
             .iter()
-            .map(|index| self.paces[*index].clone())
+            .map(|index| self.steps[*index].clone())
             .collect();
         true
     }
@@ -105,7 +105,7 @@ impl Path {
     /// Whether a call was freed that this path holds.
     fn concerns(&self, freed: &[(PointId, Replies)]) -> bool {
         freed.iter().any(|(point, enough)| {
-            enough.is_subset(&self.replies) && self.paces.iter().any(|pace| pace.child == *point)
+            enough.is_subset(&self.replies) && self.steps.iter().any(|step| step.child == *point)
         })
     }
 
@@ -119,8 +119,8 @@ impl Path {
     /// The calls with their replies and how those came about.
     fn circumstances(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        let key = |pace: &Pace| (pace.child, pace.label, pace.story);
-        let mut calls: Vec<_> = self.paces.iter().map(key).collect();
+        let key = |step: &Step| (step.child, step.label, step.story);
+        let mut calls: Vec<_> = self.steps.iter().map(key).collect();
         calls.sort_unstable();
         calls.hash(&mut hasher);
         hasher.finish()
@@ -140,9 +140,9 @@ impl Path {
         if let (true, Some(answer)) = (own, &mut self.answer) {
             answer.body = BodyClass::BASE;
         }
-        for pace in self.paces.iter_mut().filter(|pace| of(pace.child)) {
-            pace.label = pace.label.without_body();
-            pace.item.label = pace.label;
+        for step in self.steps.iter_mut().filter(|step| of(step.child)) {
+            step.label = step.label.without_body();
+            step.item.label = step.label;
         }
     }
 }
@@ -287,7 +287,7 @@ impl Decisions {
         }
         let fresh = self.insert(&path);
         self.paths.push(path);
-        let all = 0..self.paths.last().map_or(0, |path| path.paces.len());
+        let all = 0..self.paths.last().map_or(0, |path| path.steps.len());
         // After a rebuild every branch may be open again.
         (fit, if rebuilt { all.collect() } else { fresh })
     }
@@ -403,20 +403,20 @@ impl Decisions {
     /// How many calls of a path go as known before it parts from all others.
     fn agreement(&self, path: &Path) -> usize {
         let mut node = Self::ROOT;
-        for (index, pace) in path.paces.iter().enumerate() {
+        for (index, step) in path.steps.iter().enumerate() {
             let choices = &self.node(node).choices;
-            let known = choices.iter().find(|choice| choice.child == pace.child);
-            match known.and_then(|choice| self.edge(choice, pace.label, pace.story)) {
+            let known = choices.iter().find(|choice| choice.child == step.child);
+            match known.and_then(|choice| self.edge(choice, step.label, step.story)) {
                 Some(edge) => node = edge.to,
                 None => return index,
             }
         }
-        path.paces.len()
+        path.steps.len()
     }
 
     /// An earlier execution that had the same replies and yet did otherwise.
     fn conflict(&self, path: &Path) -> Option<usize> {
-        self.conflict_from(Self::ROOT, path, &mut vec![false; path.paces.len()])
+        self.conflict_from(Self::ROOT, path, &mut vec![false; path.steps.len()])
     }
 
     fn conflict_from(&self, node: NodeId, path: &Path, used: &mut [bool]) -> Option<usize> {
@@ -432,12 +432,12 @@ impl Decisions {
             }
         }
         for choice in &node.choices {
-            let same = |i: &usize| !used[*i] && path.paces[*i].child == choice.child;
+            let same = |i: &usize| !used[*i] && path.steps[*i].child == choice.child;
             let Some(index) = (0..used.len()).find(same) else {
                 return Some(choice.execution);
             };
-            let pace = &path.paces[index];
-            if let Some(edge) = self.edge(choice, pace.label, pace.story) {
+            let step = &path.steps[index];
+            if let Some(edge) = self.edge(choice, step.label, step.story) {
                 used[index] = true;
                 let conflict = self.conflict_from(edge.to, path, used);
                 used[index] = false;
@@ -453,13 +453,13 @@ impl Decisions {
         let mut node = Self::ROOT;
         let mut fresh = Vec::new();
         let mut before = path.before.keys().to_vec();
-        for (index, pace) in path.paces.iter().enumerate() {
-            let (choice, is_new) = self.choice(node, pace, &before, path.execution);
+        for (index, step) in path.steps.iter().enumerate() {
+            let (choice, is_new) = self.choice(node, step, &before, path.execution);
             if is_new {
                 fresh.push(index);
             }
-            node = self.follow(node, choice, pace, path.execution);
-            before.extend_from_slice(pace.struck.keys());
+            node = self.follow(node, choice, step, path.execution);
+            before.extend_from_slice(step.injected.keys());
         }
         let leaf = self.nodes[node].leaf.get_or_insert(Leaf {
             answer: path.answer,
@@ -472,16 +472,16 @@ impl Decisions {
     fn choice(
         &mut self,
         node: NodeId,
-        pace: &Pace,
+        step: &Step,
         before: &[FaultKey],
         execution: usize,
     ) -> (usize, bool) {
         let choices = &mut self.nodes[node].choices;
-        if let Some(known) = choices.iter().position(|c| c.child == pace.child) {
+        if let Some(known) = choices.iter().position(|c| c.child == step.child) {
             return (known, false);
         }
         choices.push(Choice {
-            child: pace.child,
+            child: step.child,
             driver: FaultSet::new(before.to_vec()),
             edges: Vec::new(),
             execution,
@@ -490,8 +490,8 @@ impl Decisions {
         (choices.len() - 1, true)
     }
 
-    fn follow(&mut self, node: NodeId, choice: usize, pace: &Pace, execution: usize) -> NodeId {
-        let key = self.key(pace.label, pace.story);
+    fn follow(&mut self, node: NodeId, choice: usize, step: &Step, execution: usize) -> NodeId {
+        let key = self.key(step.label, step.story);
         let edges = &self.nodes[node].choices[choice].edges;
         if let Some(edge) = edges.iter().find(|edge| edge.key == key) {
             return edge.to;
@@ -502,7 +502,7 @@ impl Decisions {
             key,
             to,
             execution,
-            organic: pace.organic,
+            organic: step.organic,
         });
         to
     }

@@ -36,7 +36,7 @@ pub(crate) struct Model {
     pub(crate) ambiguous: HashSet<PointId>,
     /// The caller of every point.
     callers: HashMap<PointId, Option<PointId>>,
-    /// What a caller saw when a fault struck: by point, mode and the callee's
+    /// What a caller saw when a fault was injected: by point, mode and the callee's
     /// own answer (`None` where it did not run).
     /// Where it differed between calls, nothing is known.
     effects: HashMap<(PointId, ModeId, Option<Answer>), Effect>,
@@ -78,7 +78,7 @@ pub(crate) struct OwnReply {
     pub(crate) below: FaultSet,
 }
 
-/// What a caller saw when a fault struck.
+/// What a caller saw when a fault was injected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// Always this.
@@ -137,7 +137,7 @@ impl Model {
         self.decisions(caller).is_some_and(|d| d.precise)
     }
 
-    /// What a caller was seen to get when this fault struck, given the
+    /// What a caller was seen to get when this fault was injected, given the
     /// callee's own answer; where that was hidden, any answer.
     fn effect(&self, point: PointId, mode: ModeId, answer: Option<Answer>) -> Option<Effect> {
         let exact = self.effects.get(&(point, mode, answer));
@@ -340,7 +340,7 @@ impl Model {
         };
         let (fit, fresh) = decisions.learn(path, self.orders.entry(point).or_default());
         news.fresh
-            .extend(fresh.into_iter().map(|pace| children[pace]));
+            .extend(fresh.into_iter().map(|step| children[step]));
         let at = point.map(|point| catalogue.point(point).clone());
         match fit {
             Fit::Agrees => {}
@@ -430,7 +430,7 @@ impl Model {
             if new_story {
                 own.replies.push(OwnReply {
                     label: call.label,
-                    below: seen.struck_below(index),
+                    below: seen.injected_below(index),
                 });
             }
             if new_label || (new_story && told_apart) {

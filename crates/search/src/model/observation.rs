@@ -42,7 +42,7 @@ pub(crate) struct Label {
     pub(crate) reply: Option<Reply>,
     /// What its body was like.
     pub(crate) body: BodyClass,
-    /// The fault that struck without keeping the callee from running: what it
+    /// The fault that was injected without keeping the callee from running: what it
     /// does beyond the reply (lateness, a lost effect) is part of what happened.
     pub(crate) altered: Option<ModeId>,
 }
@@ -96,8 +96,8 @@ pub(crate) struct Observation {
     pub(crate) calls: Vec<Seen>,
     /// The scenario's own requests.
     pub(crate) entries: Vec<usize>,
-    /// The faults that struck.
-    pub(crate) struck: FaultSet,
+    /// The faults that were injected.
+    pub(crate) injected: FaultSet,
 }
 
 impl Observation {
@@ -140,11 +140,11 @@ impl Observation {
         };
         let entries = builder.visit_all(None, &entries);
         let (calls, reordered) = (builder.calls, builder.reordered);
-        let struck = FaultSet::new(calls.iter().filter_map(|call| call.injected).collect());
+        let injected = FaultSet::new(calls.iter().filter_map(|call| call.injected).collect());
         let observation = Observation {
             calls,
             entries,
-            struck,
+            injected,
         };
         (observation, reordered)
     }
@@ -162,15 +162,15 @@ impl Observation {
         effect(own.map(|call| (call.point, call.label)))
     }
 
-    /// Where in canonical order the last fault struck for the first time.
+    /// Where in canonical order the last fault was injected for the first time.
     pub(crate) fn last_strike(&self) -> Option<usize> {
-        let first_strike =
+        let first_injected =
             |key: &FaultKey| self.calls.iter().position(|c| c.injected == Some(*key));
-        self.struck.keys().iter().filter_map(first_strike).max()
+        self.injected.keys().iter().filter_map(first_injected).max()
     }
 
-    /// The faults that struck before the call at `index`, in canonical order.
-    pub(crate) fn struck_before(&self, index: usize) -> FaultSet {
+    /// The faults that were injected before the call at `index`, in canonical order.
+    pub(crate) fn injected_before(&self, index: usize) -> FaultSet {
         FaultSet::new(
             self.calls[..index]
                 .iter()
@@ -179,14 +179,14 @@ impl Observation {
         )
     }
 
-    /// The faults that struck the call at `index` or below it.
-    pub(crate) fn struck_at(&self, index: usize) -> FaultSet {
+    /// The faults that were injected the call at `index` or below it.
+    pub(crate) fn injected_at(&self, index: usize) -> FaultSet {
         let at = &self.calls[index..self.calls[index].end];
         FaultSet::new(at.iter().filter_map(|c| c.injected).collect())
     }
 
-    /// The faults that struck below the call at `index`.
-    pub(crate) fn struck_below(&self, index: usize) -> FaultSet {
+    /// The faults that were injected below the call at `index`.
+    pub(crate) fn injected_below(&self, index: usize) -> FaultSet {
         let below = &self.calls[index + 1..self.calls[index].end];
         FaultSet::new(below.iter().filter_map(|c| c.injected).collect())
     }
@@ -287,7 +287,7 @@ impl Builder<'_> {
     fn story(&self, index: usize, children: &[usize]) -> u64 {
         let mut hasher = DefaultHasher::new();
         let seen = &self.calls[index];
-        // By what struck, not by what bodies look like: those follow from it,
+        // By what was injected, not by what bodies look like: those follow from it,
         // and may turn out to be noise.
         (seen.label.without_body(), seen.injected.is_some()).hash(&mut hasher);
         // In the order of points: what is known of the order of calls may

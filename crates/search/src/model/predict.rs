@@ -22,7 +22,7 @@ pub(crate) struct Expected {
     /// The call it would be made from; `None`: the scenario makes it.
     pub(crate) caller: Option<PointId>,
     pub(crate) label: Label,
-    pub(crate) struck: Option<FaultKey>,
+    pub(crate) injected: Option<FaultKey>,
 }
 
 /// What an execution would show.
@@ -41,13 +41,13 @@ pub(crate) struct Prediction {
 }
 
 impl Prediction {
-    /// The faults that would not strike.
+    /// The faults that would not be injected.
     pub(crate) fn idle(&self, faults: &FaultSet) -> Vec<FaultKey> {
-        let strikes = |key: &FaultKey| self.calls.iter().any(|call| call.struck == Some(*key));
+        let hits = |key: &FaultKey| self.calls.iter().any(|call| call.injected == Some(*key));
         faults
             .keys()
             .iter()
-            .filter(|key| !strikes(key))
+            .filter(|key| !hits(key))
             .copied()
             .collect()
     }
@@ -124,7 +124,7 @@ struct Walk {
 struct Known {
     label: Label,
     story: u64,
-    struck: Option<FaultKey>,
+    injected: Option<FaultKey>,
     walk: Option<Walk>,
 }
 
@@ -191,7 +191,7 @@ impl Predictor<'_> {
                 continue;
             };
             let propagated =
-                (edge.organic && call.struck.is_some()).then_some((choice.child, edge.execution));
+                (edge.organic && call.injected.is_some()).then_some((choice.child, edge.execution));
             let (children, noted) = (walk.children.len(), walk.propagated.len());
             walk.children.push(choice.child);
             walk.propagated.extend(propagated);
@@ -220,14 +220,14 @@ impl Predictor<'_> {
     }
 
     fn call_anew(&mut self, point: PointId) -> Result<Known, Unknown> {
-        let Some(fault) = self.catalogue.strike(self.faults, point) else {
+        let Some(fault) = self.catalogue.fault_at(self.faults, point) else {
             let walk = self.walk(Some(point))?;
             let answer = walk.answer.ok_or(Unknown::Service { at: point })?;
             let label = answer.untouched();
             return Ok(Known {
                 story: story(label, false, &walk.children, &self.known),
                 label,
-                struck: None,
+                injected: None,
                 walk: Some(walk),
             });
         };
@@ -260,7 +260,7 @@ impl Predictor<'_> {
         Ok(Known {
             story: story(label, true, children, &self.known),
             label,
-            struck: Some(fault),
+            injected: Some(fault),
             walk,
         })
     }
@@ -281,7 +281,7 @@ impl Predictor<'_> {
                 point: *child,
                 caller,
                 label: known.label,
-                struck: known.struck,
+                injected: known.injected,
             });
             if let Some(walk) = &known.walk {
                 self.collect(Some(*child), walk, prediction);

@@ -42,13 +42,13 @@ pub(crate) struct Verdicts {
 }
 
 impl Verdicts {
-    /// Takes in a verdict on these replies under faults that struck.
-    pub(crate) fn learn(&mut self, replies: u64, struck: &FaultSet, failed: bool) {
+    /// Takes in a verdict on these replies under faults that were injected.
+    pub(crate) fn learn(&mut self, replies: u64, injected: &FaultSet, failed: bool) {
         let (passes, fails) = self.by_replies.entry(replies).or_default();
         *passes |= !failed;
         *fails |= failed;
         if failed {
-            self.failing.push(struck.clone());
+            self.failing.push(injected.clone());
         }
     }
 

@@ -7,7 +7,7 @@
 use crate::catalogue::{Catalogue, FaultKey, FaultSet};
 use crate::model::Model;
 
-/// A fault that cannot strike, with the fault above it.
+/// A fault that cannot be injected, with the fault above it.
 pub(crate) fn hidden(
     faults: &FaultSet,
     catalogue: &Catalogue,
@@ -16,7 +16,7 @@ pub(crate) fn hidden(
     faults.keys().iter().find_map(|below| {
         let ancestors = &catalogue.entry(below.point).ancestors;
         let above = ancestors.iter().find_map(|ancestor| {
-            let fault = catalogue.strike(faults, *ancestor)?;
+            let fault = catalogue.fault_at(faults, *ancestor)?;
             let blocks = catalogue.mode(fault.mode).is_blocking();
             (blocks && !model.ambiguous.contains(ancestor)).then_some(fault)
         })?;

@@ -1,7 +1,7 @@
 //! Inclusion, exclusion, unreachability: faults at calls that are not made.
 //!
 //! When the model predicts an execution completely, a fault at a call that is
-//! not part of it cannot strike. Which of the three policies speaks depends on
+//! not part of it cannot be injected. Which of the three policies speaks depends on
 //! why the call is missing.
 
 use crate::catalogue::{Catalogue, FaultKey};
@@ -14,7 +14,7 @@ use super::Policy;
 pub(crate) const ASSUMPTION: &str =
     "a service given the same replies makes the same calls (deterministic, no state between runs)";
 
-/// Why the fault cannot strike in the predicted execution.
+/// Why the fault cannot be injected in the predicted execution.
 pub(crate) fn why_idle(
     fault: FaultKey,
     prediction: &Prediction,

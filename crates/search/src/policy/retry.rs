@@ -24,7 +24,7 @@ pub(crate) struct Retries {
 
 impl Retries {
     /// Finds retries in an execution. For each, the faultload that makes the
-    /// failure persistent: what struck, with the transient failure replaced.
+    /// failure persistent: what was injected, with the transient failure replaced.
     pub(crate) fn learn(
         &mut self,
         seen: &Observation,
@@ -98,12 +98,10 @@ fn made_persistent(first: PointId, seen: &Observation, catalogue: &Catalogue) ->
     };
     let hidden = |key: &FaultKey| {
         let ancestors = &catalogue.entry(key.point).ancestors;
-        ancestors
-            .iter()
-            .any(|above| catalogue.strikes(every, *above))
+        ancestors.iter().any(|above| catalogue.hits(every, *above))
     };
-    let kept = seen.struck.keys().iter().copied().filter(|key| {
-        let replaced = key.point == first || catalogue.strikes(every, key.point);
+    let kept = seen.injected.keys().iter().copied().filter(|key| {
+        let replaced = key.point == first || catalogue.hits(every, key.point);
         !replaced && !hidden(key)
     });
     Some(FaultSet::new(kept.chain([every]).collect()))

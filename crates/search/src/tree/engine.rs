@@ -44,9 +44,9 @@ pub(crate) enum Judgement {
 /// Why a faultload need not be run.
 #[derive(Debug)]
 pub(crate) enum Skip {
-    /// The second fault keeps the first from striking.
+    /// The second fault keeps the first from being injected.
     Hidden(FaultKey, FaultKey),
-    /// The fault cannot strike, by this policy, in what is predicted.
+    /// The fault cannot be injected, by this policy, in what is predicted.
     Idle(Policy, FaultKey, Prediction),
     /// Everything it would show was seen, piece by piece.
     Redundant(Policy, Prediction),
@@ -86,7 +86,7 @@ pub(crate) struct Engine {
     defined: HashSet<PointId>,
     /// The executions taken in; kept only without service encapsulation.
     executions: Vec<Execution>,
-    /// Their numbers, from 1, by what was to strike.
+    /// Their numbers, from 1, by what was to inject.
     pub(crate) numbers: HashMap<FaultSet, usize>,
     explored: usize,
     pruned: BTreeMap<&'static str, usize>,
@@ -94,7 +94,7 @@ pub(crate) struct Engine {
     set_aside: Vec<(Candidate, &'static str)>,
     /// Faultloads not even kept, because they had too many faults.
     cut: usize,
-    struck_in_full: usize,
+    injected_in_full: usize,
     not_exercised: usize,
 }
 
@@ -122,7 +122,7 @@ impl Engine {
             pruned: BTreeMap::new(),
             set_aside: Vec::new(),
             cut: 0,
-            struck_in_full: 0,
+            injected_in_full: 0,
             not_exercised: 0,
         }
     }
@@ -267,8 +267,8 @@ impl Engine {
                 .learn(execution, self.explored, &mut self.catalogue, &self.options);
         let failed = execution.verdict.is_failure();
         self.verdicts
-            .learn(seen.scenario_replies(), &seen.struck, failed);
-        self.struck_in_full += usize::from(seen.struck == candidate.faults);
+            .learn(seen.scenario_replies(), &seen.injected, failed);
+        self.injected_in_full += usize::from(seen.injected == candidate.faults);
         self.numbers
             .entry(candidate.faults.clone())
             .or_insert(self.explored);
@@ -353,15 +353,15 @@ impl Engine {
         self.frontier.extend(grown);
     }
 
-    /// Persistent failures go first; faults that they keep from striking are
+    /// Persistent failures go first; faults that they keep from being injected are
     /// left out.
     fn enqueue_urgent(&mut self, persistent: Vec<FaultSet>) {
         for faults in persistent {
             let faults = match predict(&self.model, &self.catalogue, &faults) {
                 Ok(prediction) => {
                     let idle = prediction.idle(&faults);
-                    let strikes = |key: &FaultKey| !idle.contains(key);
-                    FaultSet::new(faults.keys().iter().copied().filter(strikes).collect())
+                    let hits = |key: &FaultKey| !idle.contains(key);
+                    FaultSet::new(faults.keys().iter().copied().filter(hits).collect())
                 }
                 Err(_) => faults,
             };
@@ -428,7 +428,7 @@ impl Engine {
         if !plain {
             return None;
         }
-        count::divide(&self.catalogue, &self.model, self.struck_in_full)
+        count::divide(&self.catalogue, &self.model, self.injected_in_full)
     }
 
     fn fails_by(&self, outcome: impl Fn(Outcome) -> bool) -> bool {

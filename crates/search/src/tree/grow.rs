@@ -37,13 +37,13 @@ impl Growth<'_> {
         for index in seen.post_order() {
             let call = &seen.calls[index];
             let later = last_strike.is_none_or(|last| index > last);
-            let driver = seen.struck_before(index);
+            let driver = seen.injected_before(index);
             let again = later && driver.len() < DISPUTED && self.is_disputed(call);
             if news.fresh.contains(&index) || again {
                 self.branches_at(call.caller, call.point, &driver);
             }
             if news.replies.contains(&index) {
-                self.new_reply(call, &seen.struck_below(index));
+                self.new_reply(call, &seen.injected_below(index));
             }
         }
         for caller in &news.rebuilt {
@@ -51,8 +51,8 @@ impl Growth<'_> {
         }
     }
 
-    /// Without service encapsulation: everything that struck, and one more
-    /// fault that strikes after it. Every faultload that can strike in full
+    /// Without service encapsulation: everything injected, and one more
+    /// fault that is injected after it. Every faultload that can be injected in full
     /// comes up exactly once this way, from itself less its last fault.
     pub(crate) fn all_combinations(&mut self, seen: &Observation) {
         let last_strike = seen.last_strike();
@@ -60,7 +60,7 @@ impl Growth<'_> {
             let call = &seen.calls[index];
             let later = last_strike.is_none_or(|last| index > last);
             if later && call.injected.is_none() {
-                self.direct(call.point, &seen.struck);
+                self.direct(call.point, &seen.injected);
             }
         }
     }
@@ -78,7 +78,7 @@ impl Growth<'_> {
     /// Every way the call at a point can go, once the driver has led there.
     fn branches_at(&mut self, caller: Option<PointId>, point: PointId, driver: &FaultSet) {
         // A persistent fault that led here leaves only one way.
-        if self.catalogue.strike(driver, point).is_some() {
+        if self.catalogue.fault_at(driver, point).is_some() {
             return;
         }
         self.direct(point, driver);

@@ -6,14 +6,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::super::broken::{More, broken};
 use super::super::ledger::MARK;
 use super::super::log::Log;
 use super::super::process::{Children, Exit, Process, Start};
 use super::super::spec::{CommandSpec, Session};
 use super::super::template::{Places, expand};
 use super::complaint::telling_line;
-use murphy_campaign::BrokenWorld;
+use murphy_campaign::SetupError;
 
 /// A program with everything filled in that does not change.
 pub(crate) struct Program {
@@ -30,10 +29,10 @@ impl Program {
         spec: &CommandSpec,
         places: &Places,
         mark: &str,
-    ) -> Result<Self, BrokenWorld> {
+    ) -> Result<Self, SetupError> {
         let fill = |text: &String| {
             let filled = expand(text, places, None);
-            filled.map_err(|error| broken(format!("{what}: {error}")))
+            filled.map_err(|error| SetupError::new(format!("{what}: {error}")))
         };
         let mut environment = BTreeMap::from([(MARK.to_owned(), mark.to_owned())]);
         let urls = places
@@ -57,8 +56,8 @@ impl Program {
         &self,
         more: impl IntoIterator<Item = (&'static str, String)>,
         children: Children,
-        said: &Arc<Log>,
-    ) -> Result<Process, BrokenWorld> {
+        printed: &Arc<Log>,
+    ) -> Result<Process, SetupError> {
         let mut environment = self.environment.clone();
         let more = more.into_iter();
         environment.extend(more.map(|(key, value)| (key.to_owned(), value)));
@@ -68,8 +67,8 @@ impl Program {
             environment: &environment,
             children,
         };
-        Process::start(&start, said.clone()).map_err(|error| {
-            broken(format!("{} cannot be run: {error}", self.what)).hint(error.hint())
+        Process::start(&start, printed.clone()).map_err(|error| {
+            SetupError::new(format!("{} cannot be run: {error}", self.what)).hint(error.hint())
         })
     }
 }
@@ -105,11 +104,11 @@ pub fn url_variable(service: &str) -> String {
 }
 
 /// What a program's end says, in one line that is the same each time.
-pub(crate) fn word(exit: Exit, said: &Log) -> Result<(), String> {
+pub(crate) fn result(exit: Exit, printed: &Log) -> Result<(), String> {
     if exit.is_success() {
         return Ok(());
     }
-    Err(match telling_line(&said.text()) {
+    Err(match telling_line(&printed.text()) {
         Some(line) => format!("{exit}: {line}"),
         None => exit.to_string(),
     })

@@ -21,14 +21,14 @@ pub(super) struct Seen<'s> {
 }
 
 /// Whether an answer is as expected. `label` names the request; `usual` is the
-/// status expected where nothing is said; `struck` tells whether any fault
-/// struck, and is asked only where it matters.
+/// status expected where nothing is said; `injected` tells whether any fault
+/// was injected, and is asked only where it matters.
 pub(super) fn check(
     expect: &Expectations,
     label: &str,
     usual: &str,
     seen: &Seen<'_>,
-    struck: impl Fn() -> bool,
+    injected: impl Fn() -> bool,
 ) -> Result<(), String> {
     if let Some(within) = expect.within
         && seen.took > within
@@ -36,7 +36,7 @@ pub(super) fn check(
         return Err(format!("{label} took longer than {within:?}"));
     }
     let complaint = check_answer(expect, label, usual, seen);
-    match complaint.is_err() && is_right_under_fault(expect, usual, seen) && struck() {
+    match complaint.is_err() && is_right_under_fault(expect, usual, seen) && injected() {
         true => Ok(()),
         false => complaint,
     }
@@ -188,7 +188,7 @@ mod tests {
         expect
     }
 
-    fn complaint(expect: &Expectations, status: &str, struck: bool) -> String {
+    fn complaint(expect: &Expectations, status: &str, injected: bool) -> String {
         let headers = [("content-type".to_owned(), "text/html".to_owned())];
         let seen = Seen {
             status,
@@ -196,8 +196,8 @@ mod tests {
             body: br#"{"items": [{"name": "tea", "n": 2}], "id": 123456, "gone": null}"#,
             took: Duration::from_millis(20),
         };
-        let word = check(expect, "GET /", "2xx", &seen, || struck);
-        word.err().unwrap_or_default()
+        let result = check(expect, "GET /", "2xx", &seen, || injected);
+        result.err().unwrap_or_default()
     }
 
     #[test]
@@ -231,8 +231,8 @@ mod tests {
                 "GET /: the body does not contain `zebra`",
             ),
         ];
-        for (expect, status, struck, expected) in cases {
-            assert_eq!(complaint(expect, status, struck), expected);
+        for (expect, status, injected, expected) in cases {
+            assert_eq!(complaint(expect, status, injected), expected);
         }
     }
 

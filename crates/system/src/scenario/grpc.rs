@@ -56,7 +56,7 @@ pub(super) enum BadCall {
 pub(super) enum Lost {
     #[error("the connection was refused")]
     Refused,
-    #[error("the connection or the call was broken off")]
+    #[error("the connection or the call was interrupted")]
     Broken,
     #[error("what came back is no message of this method")]
     Unreadable,

@@ -22,11 +22,11 @@ use tokio::task::JoinSet;
 
 use super::log::Log;
 use super::process::{Children, Process};
-use super::spec::{Function, FutureWord, ScenarioKind, ScenarioSpec, Session};
+use super::spec::{Function, FutureResult, ScenarioKind, ScenarioSpec, Session};
 use super::template::Places;
 use super::wiring::Wiring;
 use command::Program;
-use murphy_campaign::BrokenWorld;
+use murphy_campaign::SetupError;
 use reflection::Schemas;
 use request::{Around, Requests};
 
@@ -44,9 +44,9 @@ pub(super) struct About<'a> {
     pub(super) session: &'a (dyn Fn() -> Session + Send + Sync),
     /// Likewise: the headers that name the execution.
     pub(super) headers: &'a (dyn Fn() -> Vec<(String, String)> + Send + Sync),
-    pub(super) struck: &'a (dyn Fn() -> bool + Send + Sync),
+    pub(super) injected: &'a (dyn Fn() -> bool + Send + Sync),
     /// Where it prints.
-    pub(super) said: &'a Arc<Log>,
+    pub(super) printed: &'a Arc<Log>,
 }
 
 impl Scenario {
@@ -56,7 +56,7 @@ impl Scenario {
         wiring: &Wiring,
         workers: u32,
         mark: &str,
-    ) -> Result<Self, BrokenWorld> {
+    ) -> Result<Self, SetupError> {
         let what = format!("scenario `{}`", spec.name);
         Ok(match &spec.kind {
             ScenarioKind::Command(command) => {
@@ -81,13 +81,14 @@ impl Scenario {
     }
 
     /// Starts it on a worker.
-    pub(super) fn start<'r>(&'r self, about: &'r About<'r>) -> Result<Run<'r>, BrokenWorld> {
+    pub(super) fn start<'r>(&'r self, about: &'r About<'r>) -> Result<Run<'r>, SetupError> {
         let worker = about.worker as usize;
         Ok(match self {
             Scenario::Command(programs) => {
                 let variables = command::variables(&(about.session)(), about.worker);
-                let process = programs[worker].start(variables, Children::EndWithIt, about.said)?;
-                Run::Process(process, about.said.clone())
+                let process =
+                    programs[worker].start(variables, Children::EndWithIt, about.printed)?;
+                Run::Process(process, about.printed.clone())
             }
             Scenario::Requests(workers) => {
                 let requests = &workers[worker];
@@ -95,9 +96,9 @@ impl Scenario {
                     let headers = (about.headers)();
                     let around = Around {
                         headers: &headers,
-                        struck: about.struck,
+                        injected: about.injected,
                     };
-                    requests.lock().await.send(&around, about.said).await
+                    requests.lock().await.send(&around, about.printed).await
                 }))
             }
             Scenario::Function(function, entries) => {
@@ -117,12 +118,12 @@ pub(super) enum Run<'r> {
 }
 
 impl Run<'_> {
-    /// Waits for its word.
-    pub(super) async fn word(&mut self) -> Result<(), String> {
+    /// Waits for its result.
+    pub(super) async fn result(&mut self) -> Result<(), String> {
         match self {
-            Run::Process(process, said) => command::word(process.ended().await, said),
+            Run::Process(process, printed) => command::result(process.ended().await, printed),
             Run::Here(sending) => sending.await,
-            Run::Task(task) => task.word().await,
+            Run::Task(task) => task.result().await,
         }
     }
 
@@ -141,18 +142,18 @@ impl Run<'_> {
 pub(super) struct Task(JoinSet<Result<(), String>>);
 
 impl Task {
-    pub(super) fn start(function: FutureWord) -> Self {
+    pub(super) fn start(function: FutureResult) -> Self {
         let mut task = JoinSet::new();
         task.spawn(function);
         Task(task)
     }
 
-    /// Waits for its word.
-    pub(super) async fn word(&mut self) -> Result<(), String> {
+    /// Waits for its result.
+    pub(super) async fn result(&mut self) -> Result<(), String> {
         match self.0.join_next().await {
-            Some(Ok(word)) => word,
+            Some(Ok(result)) => result,
             Some(Err(error)) => Err(panicked(error)),
-            None => unreachable!("its word is asked for once"),
+            None => unreachable!("its result is asked for once"),
         }
     }
 }

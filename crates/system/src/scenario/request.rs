@@ -10,7 +10,6 @@ use std::time::Instant;
 
 use http::{HeaderName, HeaderValue, Method};
 
-use super::super::broken::{More, broken};
 use super::super::client::{Answer, Client};
 use super::super::log::Log;
 use super::super::spec::{Expectations, RequestCall, RequestSpec};
@@ -18,7 +17,7 @@ use super::super::template::{Place, Places};
 use super::expect::{self, Seen};
 use super::grpc;
 use super::reflection::Schemas;
-use murphy_campaign::BrokenWorld;
+use murphy_campaign::SetupError;
 
 /// How much of an answer's body is shown when it is wrong.
 const EXCERPT: usize = 4 * 1024;
@@ -49,12 +48,12 @@ enum How {
     Grpc(Box<grpc::Call>),
 }
 
-/// What else a request says and whether its execution was struck.
+/// What else a request says and whether its execution was injected.
 pub(crate) struct Around<'a> {
     /// Headers that name the execution.
     pub(crate) headers: &'a [(String, String)],
-    /// Whether any fault struck so far.
-    pub(crate) struck: &'a (dyn Fn() -> bool + Send + Sync),
+    /// Whether any fault was injected so far.
+    pub(crate) injected: &'a (dyn Fn() -> bool + Send + Sync),
 }
 
 impl Requests {
@@ -66,7 +65,7 @@ impl Requests {
         places: &Places,
         direct: &Places,
         schemas: &mut Schemas,
-    ) -> Result<Self, BrokenWorld> {
+    ) -> Result<Self, SetupError> {
         let mut requests = Requests {
             clients: Vec::new(),
             asks: Vec::new(),
@@ -74,7 +73,7 @@ impl Requests {
         for spec in specs {
             let unknown = || {
                 let known: Vec<&str> = places.keys().map(String::as_str).collect();
-                broken(format!("{what}: there is no service `{}`", spec.service))
+                SetupError::new(format!("{what}: there is no service `{}`", spec.service))
                     .hint(format!("the services are {}", known.join(", ")))
             };
             let place = places.get(&spec.service).ok_or_else(unknown)?;
@@ -82,14 +81,14 @@ impl Requests {
                 RequestCall::Http { .. } => {
                     let client = requests.client(&spec.service, place);
                     Ask::http(spec, place, client)
-                        .map_err(|why| broken(format!("{what}: {why}")))?
+                        .map_err(|why| SetupError::new(format!("{what}: {why}")))?
                 }
                 RequestCall::Grpc { method, message } => {
                     let direct = &direct[&spec.service];
                     let call =
                         grpc::Call::new(method, message, &spec.headers, place, direct, schemas);
                     let call = call.await.map_err(|error| {
-                        let error = broken(format!("{what}: {method}: {error}"));
+                        let error = SetupError::new(format!("{what}: {method}: {error}"));
                         error.hint(reflection_hint(&spec.service))
                     })?;
                     Ask {
@@ -114,13 +113,13 @@ impl Requests {
     }
 
     /// Sends them in turn; says what is wrong with the first wrong answer, and
-    /// shows the answer itself in `said`.
+    /// shows the answer itself in `printed`.
     ///
     /// A failure that is shown honestly is right, and the next request is
     /// sent all the same: it says for itself what is right under a fault.
-    pub(crate) async fn send(&mut self, around: &Around<'_>, said: &Log) -> Result<(), String> {
+    pub(crate) async fn send(&mut self, around: &Around<'_>, printed: &Log) -> Result<(), String> {
         for ask in &mut self.asks {
-            ask.send(&mut self.clients, around, said).await?;
+            ask.send(&mut self.clients, around, printed).await?;
         }
         Ok(())
     }
@@ -159,7 +158,7 @@ impl Ask {
         &mut self,
         clients: &mut [(String, Client)],
         around: &Around<'_>,
-        said: &Log,
+        printed: &Log,
     ) -> Result<(), String> {
         let Ask { label, how, expect } = self;
         match how {
@@ -181,9 +180,9 @@ impl Ask {
                     body: &answer.body,
                     took,
                 };
-                note_keywords(expect, label, &seen, said);
-                let word = expect::check(expect, label, "2xx", &seen, around.struck);
-                word.inspect_err(|_| show(label, &answer, said))
+                note_keywords(expect, label, &seen, printed);
+                let result = expect::check(expect, label, "2xx", &seen, around.injected);
+                result.inspect_err(|_| show(label, &answer, printed))
             }
             How::Grpc(call) => {
                 let began = Instant::now();
@@ -195,14 +194,14 @@ impl Ask {
                     body: told.body.as_bytes(),
                     took: began.elapsed(),
                 };
-                note_keywords(expect, label, &seen, said);
-                let word = expect::check(expect, label, "OK", &seen, around.struck);
-                word.inspect_err(|_| {
+                note_keywords(expect, label, &seen, printed);
+                let result = expect::check(expect, label, "OK", &seen, around.injected);
+                result.inspect_err(|_| {
                     let text = format!(
                         "{label} answered {} {}\n{}\n",
                         told.code, told.message, told.body
                     );
-                    said.write(text.as_bytes());
+                    printed.write(text.as_bytes());
                 })
             }
         }
@@ -269,18 +268,18 @@ fn written(head: &[u8], headers: &[(String, String)], body: &[u8]) -> Vec<u8> {
 }
 
 /// Writes down which keywords are in an answer.
-fn note_keywords(expect: &Expectations, label: &str, seen: &Seen<'_>, said: &Log) {
+fn note_keywords(expect: &Expectations, label: &str, seen: &Seen<'_>, printed: &Log) {
     for word in expect::keywords_in(expect, seen.body) {
         let text = format!(
             "{label} answered {} with `{word}` in its body\n",
             seen.status
         );
-        said.write(text.as_bytes());
+        printed.write(text.as_bytes());
     }
 }
 
 /// Shows an answer for people.
-fn show(label: &str, answer: &Answer, said: &Log) {
+fn show(label: &str, answer: &Answer, printed: &Log) {
     let mut text = format!("{label} answered {}\n", answer.status);
     for (name, value) in &answer.headers {
         let _ = writeln!(text, "{name}: {value}");
@@ -290,7 +289,7 @@ fn show(label: &str, answer: &Answer, said: &Log) {
     if excerpt.len() < answer.body.len() {
         let _ = writeln!(text, "[… {} bytes in all]", answer.body.len());
     }
-    said.write(text.as_bytes());
+    printed.write(text.as_bytes());
 }
 
 #[cfg(test)]

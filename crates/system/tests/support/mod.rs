@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use murphy_campaign::{BrokenWorld, World};
+use murphy_campaign::{SetupError, World};
 use murphy_model::{Faultload, Observed, Verdict};
 use murphy_system::spec::{
     CommandSpec, Expectations, Health, ManagedSpec, RequestCall, RequestSpec, ScenarioKind,
@@ -266,7 +266,7 @@ fn as_shop(asked: &Asked) -> (u16, String) {
     }
 }
 
-/// A test as a program: buys, and where that fails asks which faults struck.
+/// A test as a program: buys, and where that fails asks which faults were injected.
 fn as_test() {
     let shop = std::env::var("MURPHY_SHOP_URL").unwrap();
     let control = std::env::var("MURPHY_CONTROL_URL").unwrap();
@@ -383,6 +383,7 @@ pub(crate) fn scenario(kind: ScenarioKind) -> ScenarioSpec {
         name: "buys".to_owned(),
         kind,
         timeout: Duration::from_secs(20),
+        entries: false,
     }
 }
 
@@ -423,7 +424,7 @@ pub(crate) async fn start(
     system: SystemSpec,
     scenario: ScenarioSpec,
     folder: impl AsRef<Path>,
-) -> Result<LiveWorld, BrokenWorld> {
+) -> Result<LiveWorld, SetupError> {
     LiveWorld::start(system, scenario, options(folder)).await
 }
 

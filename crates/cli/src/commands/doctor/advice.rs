@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::sightings::Row;
 
-/// How calls are told apart.
+/// How calls are identified.
 pub(super) struct Meaning {
     /// Whether one execution runs at a time.
     pub(super) solo: bool,

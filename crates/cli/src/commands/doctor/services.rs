@@ -12,10 +12,10 @@ use crate::project::Project;
 pub(super) fn of(world: &LiveWorld, project: &Project) -> Vec<ServiceState> {
     let services = project.config.system.services.iter();
     let state = services.map(|service| ServiceState {
-        direct: world.direct(&service.name),
-        proxied: world.proxied(&service.name),
+        direct: world.system().direct(&service.name),
+        proxied: world.system().proxied(&service.name),
         entry: world.entry(0, &service.name),
-        comes_with_others: world.comes_with_others(&service.name),
+        comes_with_others: world.system().comes_with_others(&service.name),
         trouble: None,
         name: service.name.clone(),
     });

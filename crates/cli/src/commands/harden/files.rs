@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_struck_is_counted_and_no_failure() {
+    fn what_was_never_injected_is_counted_and_no_failure() {
         let text = format!(r#"{{"scenario": "buy", "findings": [{{ {FINDING}, "also": [] }}]}}"#);
         let found = read_text(&text.replace("no-handling", "untested")).unwrap();
         assert_eq!((found.untested, found.failures.len()), (1, 0));

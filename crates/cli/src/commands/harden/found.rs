@@ -1,7 +1,7 @@
 //! What a campaign found, wherever that was kept.
 //!
 //! Owns which findings say that calls fail together: those about faults that
-//! struck. Severity is decided later, when it is known what counts.
+//! were injected. Severity is decided later, when it is known what counts.
 
 use murphy_model::{BugClass, Faultload, Severity};
 
@@ -16,7 +16,7 @@ pub(super) struct Found {
     pub(super) findings: usize,
     /// What brought the scenario down.
     pub(super) failures: Vec<Failure>,
-    /// How many findings say that a fault never struck.
+    /// How many findings say that a fault was never injected.
     pub(super) untested: usize,
 }
 

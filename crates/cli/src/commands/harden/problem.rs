@@ -75,12 +75,12 @@ fn combinations(
 ) -> Vec<Combination> {
     let mut all: BTreeMap<(&str, Vec<usize>), Combination> = BTreeMap::new();
     for (scenario, failure) in counted {
-        let struck: Vec<usize> = sites.struck(&failure.faultload).iter().collect();
-        let entry = all.entry((scenario, struck.clone()));
+        let injected: Vec<usize> = sites.injected(&failure.faultload).iter().collect();
+        let entry = all.entry((scenario, injected.clone()));
         let one = entry.or_insert_with(|| Combination {
             scenario: (*scenario).to_owned(),
             high: high.contains(*scenario),
-            sites: struck,
+            sites: injected,
             findings: BTreeSet::new(),
             oracles: BTreeSet::new(),
             faultloads: BTreeSet::new(),

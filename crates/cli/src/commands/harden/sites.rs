@@ -17,7 +17,7 @@ pub(super) struct Sites {
 }
 
 impl Sites {
-    /// All that these faultloads strike at.
+    /// All that these faultloads are aimed at.
     pub(super) fn of<'f>(faultloads: impl Iterator<Item = &'f Faultload>) -> Self {
         let faultloads: Vec<&Faultload> = faultloads.collect();
         let targets = faultloads.iter().flat_map(|it| it.iter());
@@ -35,8 +35,8 @@ impl Sites {
         &self.names
     }
 
-    /// The call sites that a faultload strikes at.
-    pub(super) fn struck(&self, faultload: &Faultload) -> Set {
+    /// The call sites that a faultload is aimed at.
+    pub(super) fn injected(&self, faultload: &Faultload) -> Set {
         let targets = faultload.iter();
         targets.filter_map(|(target, _)| self.at(target)).collect()
     }
@@ -56,7 +56,7 @@ impl Sites {
     }
 }
 
-/// Where a fault strikes; `None` for patterns, which no search aims at.
+/// Where a fault is injected; `None` for patterns, which no search aims at.
 fn point(target: &Target) -> Option<&Point> {
     match target {
         Target::Call(point) | Target::Every(point) => Some(point),
@@ -160,7 +160,7 @@ mod tests {
                 &["shop GET / > cart-1 GET /c = 503"],
                 &["shop GET / > cart-1 GET /c"],
             ),
-            // Asked for something else, it is something else.
+            // SavedArgs for something else, it is something else.
             (
                 &[
                     "shop GET / > s3 GET /c = 503",
@@ -192,7 +192,7 @@ mod tests {
             "a GET / > b-1 GET /b = 503, a GET / > b-2 GET /b = 500, a GET / > c GET /c #2 = reset",
         );
         let sites = Sites::of([&all].into_iter());
-        assert_eq!(sites.struck(&all), Set::from_iter([0, 1]));
+        assert_eq!(sites.injected(&all), Set::from_iter([0, 1]));
         let left = sites.remaining(&all, &Set::from_iter([0]));
         assert_eq!(left, faultload("a GET / > c GET /c #2 = reset"));
         assert_eq!(sites.remaining(&all, &Set::new()), all);

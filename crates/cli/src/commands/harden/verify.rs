@@ -18,7 +18,7 @@ use crate::args::HardenArgs;
 use crate::context::Context;
 use crate::error::Error;
 use crate::own_project::OwnProject;
-use crate::reopened::Reopened;
+use crate::replay_system::ReplaySystem;
 use crate::runtime::{self, Stopped};
 use murphy_config::Usage;
 use murphy_config::{Config, STORE};
@@ -115,7 +115,7 @@ impl Verifier<'_> {
     async fn fails(
         &self,
         one: &Combination,
-        system: &Reopened,
+        system: &ReplaySystem,
         seen: &mut Seen,
     ) -> Result<bool, Error> {
         for faultload in &one.faultloads {
@@ -131,7 +131,7 @@ impl Verifier<'_> {
         Ok(false)
     }
 
-    async fn open(&self, scenario: &str, combinations: &[usize]) -> Result<Reopened, Error> {
+    async fn open(&self, scenario: &str, combinations: &[usize]) -> Result<ReplaySystem, Error> {
         let combinations = combinations
             .iter()
             .map(|at| &self.problem.combinations[*at]);
@@ -140,12 +140,12 @@ impl Verifier<'_> {
         if let Some(app) = &self.args.app {
             check_app(app, scenario)?;
             let given = self.args.system();
-            return Reopened::of_app("murphy harden --app", app, &given, modes).await;
+            return ReplaySystem::of_app("murphy harden --app", app, &given, modes).await;
         }
         let replay = self.replay(scenario, &combinations)?;
         let config = self.args.config.as_deref();
         OwnProject::find(config, self.context).check(&replay)?;
-        Reopened::of_replay(&replay, modes, config, self.context).await
+        ReplaySystem::of_replay(&replay, modes, config, self.context).await
     }
 
     /// A replay file of the scenario: it knows the system.
@@ -202,7 +202,7 @@ impl Seen {
     async fn oracles(
         &mut self,
         faultload: &Faultload,
-        system: &Reopened,
+        system: &ReplaySystem,
     ) -> Result<&BTreeSet<String>, Error> {
         if !self.0.contains_key(faultload) {
             let (_, held) = system.run(faultload).await?;

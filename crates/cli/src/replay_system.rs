@@ -6,8 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
-use murphy::replays::{Ground, Held, Replay, ReplayError, ReplayPlan, Replayed, System};
-use murphy_campaign::{BrokenWorld, IdentityChoice, World};
+use murphy::replays::{Complaint, ReferenceRun, Replay, ReplayError, ReplayPlan, Replayed, System};
+use murphy_campaign::{IdentityChoice, SetupError, World};
 use murphy_model::{Faultload, Identity, Observed};
 use murphy_report::terminal;
 
@@ -22,9 +22,9 @@ use murphy_config as config;
 use murphy_config::Usage;
 
 /// A system that is up, with what is known of it without faults.
-pub(crate) struct Reopened {
+pub(crate) struct ReplaySystem {
     world: Box<dyn World>,
-    ground: Ground,
+    reference: ReferenceRun,
 }
 
 /// The same before anything was run in it.
@@ -34,7 +34,7 @@ struct Opened {
     hint: String,
 }
 
-impl Reopened {
+impl ReplaySystem {
     /// The system of a replay file; `modes` are all that will be injected,
     /// `config` is where murphy.toml is now, if not where it was.
     pub(crate) async fn of_replay(
@@ -84,8 +84,8 @@ impl Reopened {
     pub(crate) async fn run(
         &self,
         faultload: &Faultload,
-    ) -> Result<(Observed, Vec<Held>), BrokenWorld> {
-        self.ground.run(&*self.world, faultload).await
+    ) -> Result<(Observed, Vec<Complaint>), SetupError> {
+        self.reference.run(&*self.world, faultload).await
     }
 
     /// Replays a finding.
@@ -93,26 +93,26 @@ impl Reopened {
         &self,
         replay: &Replay,
         plan: &ReplayPlan,
-    ) -> Result<Result<Replayed, ReplayError>, BrokenWorld> {
-        self.ground.replay(&*self.world, replay, plan).await
+    ) -> Result<Result<Replayed, ReplayError>, SetupError> {
+        self.reference.replay(&*self.world, replay, plan).await
     }
 
     /// Stops what was started.
-    pub(crate) async fn stop(self) -> Result<(), BrokenWorld> {
+    pub(crate) async fn stop(self) -> Result<(), SetupError> {
         self.world.stop().await
     }
 }
 
 impl Opened {
     /// Runs the scenario without faults, which must go well.
-    async fn with_reference(self, identity: Identity) -> Result<Reopened, Error> {
+    async fn with_reference(self, identity: Identity) -> Result<ReplaySystem, Error> {
         let Opened {
             world,
             oracles,
             hint,
         } = self;
-        let error = match Ground::find(&*world, identity, oracles).await {
-            Ok(Ok(ground)) => return Ok(Reopened { world, ground }),
+        let error = match ReferenceRun::find(&*world, identity, oracles).await {
+            Ok(Ok(reference)) => return Ok(ReplaySystem { world, reference }),
             Ok(Err(unfit)) => Error::Reference {
                 complaint: unfit.complaint,
                 output: unfit.output,

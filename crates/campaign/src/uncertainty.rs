@@ -26,7 +26,7 @@ enum Doubt {
 
 /// What is doubtful in the executions of a campaign.
 #[derive(Default)]
-pub(crate) struct Doubts {
+pub(crate) struct Uncertainty {
     /// With the first execution that showed it.
     calls: BTreeMap<(Doubt, Point), usize>,
     /// The services to which a call of an execution was seen.
@@ -41,11 +41,11 @@ pub(crate) struct Doubts {
 /// What is assumed where callers are inferred.
 const ONE_AT_A_TIME: &str = "a service makes one call at a time where its calls bring no trace context (callers are inferred from what is in flight)";
 
-impl Doubts {
+impl Uncertainty {
     /// Looks at an execution that counts, which has this number.
     pub(crate) fn take(&mut self, number: usize, observed: &Observed) {
         let calls = observed.execution.trace.calls();
-        let is_held_up = calls.iter().any(|call| is_open(call) && is_struck(call));
+        let is_held_up = calls.iter().any(|call| is_open(call) && is_injected(call));
         for id in observed.execution.trace.ids() {
             if observed.execution.trace.has_twin(id) {
                 let at = first_of_all(&observed.execution.trace.call(id).point);
@@ -191,7 +191,7 @@ fn outlives(call: &Call, detail: &Detail, observed: &Observed) -> bool {
     let goes_on = ended
         .zip(call.finished)
         .is_some_and(|(ended, finished)| call.arrived < ended && ended < finished);
-    goes_on && !is_struck(call) && detail.gave_up.is_none()
+    goes_on && !is_injected(call) && detail.gave_up.is_none()
 }
 
 fn is_open(call: &Call) -> bool {
@@ -199,7 +199,7 @@ fn is_open(call: &Call) -> bool {
 }
 
 /// A call that a fault leaves hanging also keeps those above it waiting.
-fn is_struck(call: &Call) -> bool {
+fn is_injected(call: &Call) -> bool {
     call.injected.is_some()
 }
 
@@ -291,7 +291,7 @@ mod tests {
     }
 
     fn noted_in(observed: &Observed, world: &Seen) -> (Vec<Flag>, Option<Incomplete>) {
-        let mut doubts = Doubts::default();
+        let mut doubts = Uncertainty::default();
         for number in [7, 8] {
             doubts.take(number, observed);
             doubts.were_missed(number, world.unattributed());

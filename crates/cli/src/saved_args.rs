@@ -12,17 +12,17 @@ use murphy_campaign::StrategyKind;
 /// What was typed about a campaign.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Asked {
+pub(crate) struct SavedArgs {
     /// The test; empty if it is a scenario of murphy.toml.
     pub(crate) test: Vec<String>,
     pub(crate) search: SearchArgs,
     pub(crate) strategy: Option<StrategyKind>,
 }
 
-impl Asked {
+impl SavedArgs {
     /// What these arguments ask for.
     pub(crate) fn of(args: &RunArgs) -> Self {
-        Asked {
+        SavedArgs {
             test: args.project.command.clone(),
             search: args.search.clone(),
             strategy: args.campaign.strategy,

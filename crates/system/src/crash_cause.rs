@@ -9,20 +9,20 @@ use std::sync::Mutex;
 use murphy_model::{Call, Detail, Faultload, Organic};
 use murphy_registry::Recorded;
 
-use murphy_campaign::BrokenWorld;
+use murphy_campaign::SetupError;
 
 /// What was made to fail last.
 #[derive(Default)]
-pub(super) struct Downfall {
+pub(super) struct CrashCause {
     latest: Mutex<Faultload>,
 }
 
-impl Downfall {
+impl CrashCause {
     /// Takes in what was made to fail, for those who find a service down later.
     pub(super) fn take(&self, recorded: &Recorded) {
-        let struck = recorded.trace.struck();
-        if !struck.is_empty() {
-            *self.latest.lock().expect("no panic while it is set") = struck;
+        let injected = recorded.trace.injected();
+        if !injected.is_empty() {
+            *self.latest.lock().expect("no panic while it is set") = injected;
         }
     }
 
@@ -30,12 +30,12 @@ impl Downfall {
     /// What ran beside them cannot be ruled out unless they were `alone`.
     pub(super) fn tell(
         &self,
-        mut broken: BrokenWorld,
+        mut broken: SetupError,
         recorded: &Recorded,
         alone: bool,
-    ) -> BrokenWorld {
+    ) -> SetupError {
         let faults = match was_up(recorded) {
-            true => recorded.trace.struck(),
+            true => recorded.trace.injected(),
             false => {
                 let latest = self.latest.lock().expect("no panic while it is set");
                 latest.clone()

@@ -12,16 +12,16 @@ use crate::project::Project;
 use murphy_config::Usage;
 
 /// A baseline, and the file that it is in.
-pub(crate) struct KnownBefore {
+pub(crate) struct BaselineFilter {
     file: PathBuf,
     baseline: Baseline,
 }
 
-impl KnownBefore {
+impl BaselineFilter {
     /// The baseline of a project, `None` if it has none. One that was typed
     /// must be there: a mistyped path would excuse nothing, and say nothing.
     pub(crate) fn open(project: &Project, typed: Option<&Path>) -> Result<Option<Self>, Usage> {
-        KnownBefore::open_file(project.baseline(typed), typed)
+        BaselineFilter::open_file(project.baseline(typed), typed)
     }
 
     /// The same in this file.
@@ -30,7 +30,7 @@ impl KnownBefore {
             return typed.map_or(Ok(None), |typed| Err(missing(typed)));
         }
         let baseline = load(&file)?;
-        Ok(Some(KnownBefore { file, baseline }))
+        Ok(Some(BaselineFilter { file, baseline }))
     }
 
     /// What it says of the findings of a campaign. That a bug is not there any

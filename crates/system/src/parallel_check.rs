@@ -13,23 +13,23 @@ use murphy_report::redact;
 
 use super::LiveWorld;
 use super::correlate::{by_interface, job, late, missing};
-use murphy_campaign::{BrokenWorld, World as _};
+use murphy_campaign::{SetupError, World as _};
 
 /// The most of a complaint that is told.
 const COMPLAINT: usize = 200;
 
 /// How a scenario gets in its own way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Clash {
+pub struct Interference {
     /// How many ran at once.
     pub at_once: u32,
     /// What came of it.
-    pub how: HowClashed,
+    pub how: InterferenceKind,
 }
 
 /// What came of scenarios that ran at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HowClashed {
+pub enum InterferenceKind {
     /// Some failed, which alone pass.
     Failed {
         /// How many.
@@ -43,7 +43,7 @@ pub enum HowClashed {
 
 /// What was seen of scenarios that ran at once.
 pub(super) struct Beside {
-    pub(super) clash: Option<Clash>,
+    pub(super) clash: Option<Interference>,
     /// How late the last call came, if any did.
     pub(super) late: Option<Duration>,
 }
@@ -56,13 +56,13 @@ impl LiveWorld {
         &self,
         at_once: u32,
         alone: &Observed,
-    ) -> Result<Beside, BrokenWorld> {
+    ) -> Result<Beside, SetupError> {
         let at_once = at_once.min(self.workers());
         let all = (0..at_once).map(|worker| self.look_beside(worker));
         let all = try_join_all(all).await;
         let all = all.map_err(|broken| overwhelmed(broken, at_once))?;
         let clash = match clashed(alone, &all) {
-            Some(how) if self.stands(&how, alone).await? => Some(Clash { at_once, how }),
+            Some(how) if self.stands(&how, alone).await? => Some(Interference { at_once, how }),
             _ => None,
         };
         let late = all.iter().filter_map(late).max();
@@ -70,8 +70,8 @@ impl LiveWorld {
     }
 
     /// A service that ends meanwhile counts against it: nothing is run again.
-    async fn look_beside(&self, worker: u32) -> Result<Observed, BrokenWorld> {
-        let _together = self.together.read().await;
+    async fn look_beside(&self, worker: u32) -> Result<Observed, SetupError> {
+        let _together = self.system.together.read().await;
         let (none, identity) = (Faultload::none(), by_interface());
         let looked = self.execute_once(job(worker, &none, &identity), self.looking(false));
         let (observed, ..) = looked.await?;
@@ -80,11 +80,11 @@ impl LiveWorld {
 
     /// Whether it is for being at once: not where the scenario is just as moody
     /// alone, or makes some calls only the first time.
-    async fn stands(&self, how: &HowClashed, alone: &Observed) -> Result<bool, BrokenWorld> {
+    async fn stands(&self, how: &InterferenceKind, alone: &Observed) -> Result<bool, SetupError> {
         let again = self.look(false).await?;
         let goes_as_before = match how {
-            HowClashed::Failed { .. } => true,
-            HowClashed::OtherCalls(_) => other_call(alone, &again).is_none(),
+            InterferenceKind::Failed { .. } => true,
+            InterferenceKind::OtherCalls(_) => other_call(alone, &again).is_none(),
         };
         Ok(has_passed(&again) && goes_as_before)
     }
@@ -102,16 +102,16 @@ fn complaint(observed: &Observed) -> Option<&str> {
     }
 }
 
-fn clashed(alone: &Observed, all: &[Observed]) -> Option<HowClashed> {
+fn clashed(alone: &Observed, all: &[Observed]) -> Option<InterferenceKind> {
     let complaints: Vec<&str> = all.iter().filter_map(complaint).collect();
     if let Some(first) = complaints.first() {
-        return Some(HowClashed::Failed {
+        return Some(InterferenceKind::Failed {
             count: complaints.len(),
             why: in_short(first),
         });
     }
     let mut others = all.iter().filter_map(|beside| other_call(alone, beside));
-    others.next().map(HowClashed::OtherCalls)
+    others.next().map(InterferenceKind::OtherCalls)
 }
 
 /// A call that one made more often than the other.
@@ -139,13 +139,13 @@ fn in_short(complaint: &str) -> String {
     }
 }
 
-fn overwhelmed(broken: BrokenWorld, at_once: u32) -> BrokenWorld {
+fn overwhelmed(broken: SetupError, at_once: u32) -> SetupError {
     let message = format!(
         "{}; {at_once} copies of the test were running in parallel, without faults",
         broken.message
     );
     let fewer = "fewer `--jobs` ask less of the services";
-    BrokenWorld {
+    SetupError {
         message,
         hint: Some(match broken.hint {
             Some(hint) => format!("{hint}; {fewer}"),
@@ -193,7 +193,7 @@ mod tests {
         let clashed = |calls: &[&str]| clashed(&alone, &[made(&[shop, cart]), made(calls)]);
         assert_eq!(clashed(&[shop, cart]), None);
         assert_eq!(clashed(&[shop, "shop GET / > cart GET /of/w1"]), None);
-        let other = |call: &str| Some(HowClashed::OtherCalls(call.parse().unwrap()));
+        let other = |call: &str| Some(InterferenceKind::OtherCalls(call.parse().unwrap()));
         assert_eq!(clashed(&[shop, cart, cart]), other(cart));
         assert_eq!(clashed(&[shop]), other(cart));
         let posts = "shop GET / > cart POST /of/0";
@@ -204,7 +204,7 @@ mod tests {
     fn failures_are_counted_and_told_in_a_line_without_secrets() {
         let first = failed("exit code 1: password=hunter2 is taken\n  left: 1");
         let all = [made(&[]), first, failed("exit code 2")];
-        let Some(HowClashed::Failed { count, why }) = clashed(&made(&[]), &all) else {
+        let Some(InterferenceKind::Failed { count, why }) = clashed(&made(&[]), &all) else {
             panic!("two failed");
         };
         assert_eq!(count, 2);
@@ -215,12 +215,7 @@ mod tests {
 
     #[test]
     fn a_service_that_goes_down_then_is_told_with_what_was_done_to_it() {
-        let down = BrokenWorld {
-            message: "service `cart` is down".to_owned(),
-            place: None,
-            hint: None,
-            logs: Vec::new(),
-        };
+        let down = SetupError::new("service `cart` is down");
         let told = overwhelmed(down, 8);
         let expected =
             "service `cart` is down; 8 copies of the test were running in parallel, without faults";

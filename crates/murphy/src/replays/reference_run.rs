@@ -2,25 +2,25 @@
 
 use std::sync::Arc;
 
-use murphy_campaign::{BrokenWorld, World, redacted};
+use murphy_campaign::{SetupError, World, redacted};
 use murphy_model::{Faultload, Identity, Observed, Severity, Verdict};
 use murphy_oracle::{Oracle, Reference, Settings, judge};
 
-use super::{Replay, ReplayError, ReplayPlan, Replayed, Word};
+use super::{Replay, ReplayError, ReplayPlan, ReplayResult, Replayed};
 
 /// How often a variant is run at most where luck decides what it shows: a bug
 /// at one of two call sites is missed once in a thousand times.
 const MOST_REPEATS: usize = 10;
 
 /// What is known of a system without faults, and how to judge it with some.
-pub struct Ground {
+pub struct ReferenceRun {
     identity: Arc<Identity>,
     reference: Reference,
     oracles: Settings,
 }
 
-/// What is held against an execution.
-pub struct Held {
+/// Complaints about an execution.
+pub struct Complaint {
     /// By whom.
     pub oracle: Oracle,
     /// How much it counts.
@@ -37,13 +37,13 @@ pub struct Unfit {
     pub output: Option<String>,
 }
 
-impl Ground {
+impl ReferenceRun {
     /// Runs the scenario without faults, which must go well.
     pub async fn find(
         world: &dyn World,
         identity: Identity,
         oracles: Settings,
-    ) -> Result<Result<Self, Unfit>, BrokenWorld> {
+    ) -> Result<Result<Self, Unfit>, SetupError> {
         let identity = Arc::new(identity);
         let (observed, _) = world.record(&Faultload::none(), &identity).await?;
         let observed = redacted(observed);
@@ -52,7 +52,7 @@ impl Ground {
                 complaint: why.clone(),
                 output: observed.printed(),
             }),
-            _ => Ok(Ground {
+            _ => Ok(ReferenceRun {
                 identity,
                 reference: Reference::of([&observed]),
                 oracles,
@@ -68,12 +68,13 @@ impl Ground {
         world: &dyn World,
         replay: &Replay,
         plan: &ReplayPlan,
-    ) -> Result<Result<Replayed, ReplayError>, BrokenWorld> {
+    ) -> Result<Result<Replayed, ReplayError>, SetupError> {
         let mut all: Option<Replayed> = None;
         for variant in &plan.variants {
             for attempt in 0..MOST_REPEATS {
-                let (before, observed, held) = self.run_after(world, &plan.prefix, variant).await?;
-                let one = match Replayed::new(replay.clone(), observed, &held) {
+                let (before, observed, complaints) =
+                    self.run_after(world, &plan.prefix, variant).await?;
+                let one = match Replayed::new(replay.clone(), observed, &complaints) {
                     Ok(one) => one.after(&before),
                     Err(damaged) => return Ok(Err(damaged)),
                 };
@@ -83,7 +84,7 @@ impl Ground {
                     (Some(known), 0) => known.and(one),
                     (Some(known), _) => known.once_more(one),
                 };
-                if matches!(known.word(), Word::Failed { .. }) {
+                if matches!(known.result(), ReplayResult::Failed { .. }) {
                     return Ok(Ok(known));
                 }
                 all = Some(known);
@@ -101,32 +102,32 @@ impl Ground {
         world: &dyn World,
         prefix: &[Faultload],
         faultload: &Faultload,
-    ) -> Result<(Vec<Observed>, Observed, Vec<Held>), BrokenWorld> {
+    ) -> Result<(Vec<Observed>, Observed, Vec<Complaint>), SetupError> {
         let mut before = Vec::new();
         for faultload in prefix {
             before.push(redacted(world.run(0, faultload, &self.identity).await?));
         }
-        let (observed, held) = self.run(world, faultload).await?;
-        Ok((before, observed, held))
+        let (observed, complaints) = self.run(world, faultload).await?;
+        Ok((before, observed, complaints))
     }
 
     /// Runs the scenario once under these faults; what was seen, and what is
-    /// held against it.
+    /// complaints against it.
     pub async fn run(
         &self,
         world: &dyn World,
         faultload: &Faultload,
-    ) -> Result<(Observed, Vec<Held>), BrokenWorld> {
+    ) -> Result<(Observed, Vec<Complaint>), SetupError> {
         let observed = redacted(world.run(0, faultload, &self.identity).await?);
         let complaints = judge(&observed, &self.reference, &self.oracles);
-        let held = complaints
+        let complaints = complaints
             .into_iter()
-            .map(|(oracle, severity, complaint)| Held {
+            .map(|(oracle, severity, complaint)| Complaint {
                 oracle,
                 severity,
                 complaint: complaint.summary,
             });
-        let held = held.collect();
-        Ok((observed, held))
+        let complaints = complaints.collect();
+        Ok((observed, complaints))
     }
 }

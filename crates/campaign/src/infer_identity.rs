@@ -17,8 +17,8 @@ use murphy_registry::Recorded;
 use murphy_search::Filter;
 use serde_json::Value;
 
-use crate::reference::Chosen;
-use crate::settings::MayLeaveOut;
+use crate::reference::ResolvedIdentity;
+use crate::settings::Droppable;
 
 /// Something that is not the same in every reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -153,11 +153,11 @@ fn varies(
 /// show the same calls; with the first of them named by it.
 pub(crate) fn most_precise(
     start: &Identity,
-    may: MayLeaveOut,
+    may: Droppable,
     references: &[&Recorded],
     filter: &Filter,
-) -> Result<(Chosen, Trace), Vec<Varies>> {
-    let mut chosen = Chosen::exactly(start.clone());
+) -> Result<(ResolvedIdentity, Trace), Vec<Varies>> {
+    let mut chosen = ResolvedIdentity::exactly(start.clone());
     let mut refused = match attempt(&chosen.identity, references, filter) {
         Ok(trace) => return Ok((chosen, trace)),
         Err(varies) => varies,
@@ -194,7 +194,7 @@ pub(crate) fn attempt(
     Ok(renamed.into_iter().next().unwrap_or_default())
 }
 
-pub(crate) fn without_payload(chosen: &mut Chosen, may: MayLeaveOut, _: &[&Recorded]) {
+pub(crate) fn without_payload(chosen: &mut ResolvedIdentity, may: Droppable, _: &[&Recorded]) {
     if may.payload && std::mem::replace(&mut chosen.identity.payload, false) {
         chosen.identity.masked.clear();
         chosen.masked.push(
@@ -203,14 +203,14 @@ pub(crate) fn without_payload(chosen: &mut Chosen, may: MayLeaveOut, _: &[&Recor
     }
 }
 
-fn without_predecessors(chosen: &mut Chosen, may: MayLeaveOut, _: &[&Recorded]) {
+fn without_predecessors(chosen: &mut ResolvedIdentity, may: Droppable, _: &[&Recorded]) {
     if may.predecessors && std::mem::replace(&mut chosen.identity.predecessors, false) {
         let why = "predecessors: calls are not always made in the same order";
         chosen.masked.push(why.to_owned());
     }
 }
 
-fn without_site(chosen: &mut Chosen, may: MayLeaveOut, _: &[&Recorded]) {
+fn without_site(chosen: &mut ResolvedIdentity, may: Droppable, _: &[&Recorded]) {
     if may.call_site && std::mem::replace(&mut chosen.identity.call_site, false) {
         let why = "call sites: they are not always the same";
         chosen.masked.push(why.to_owned());
@@ -253,7 +253,11 @@ fn renamed(identity: &Arc<Identity>, recorded: &Recorded) -> Trace {
 
 /// Leaves out every path segment, query parameter and JSON field that differs
 /// between calls that are otherwise the same.
-pub(crate) fn mask_what_differs(chosen: &mut Chosen, may: MayLeaveOut, references: &[&Recorded]) {
+pub(crate) fn mask_what_differs(
+    chosen: &mut ResolvedIdentity,
+    may: Droppable,
+    references: &[&Recorded],
+) {
     let mut differing = Differing::default();
     let Some((first, others)) = references.split_first() else {
         return;
@@ -295,7 +299,7 @@ impl Differing {
         }
     }
 
-    fn apply(self, chosen: &mut Chosen) {
+    fn apply(self, chosen: &mut ResolvedIdentity) {
         for place in self.paths.values() {
             let why = format!("{{}} in {place}: differs between executions");
             chosen.masked.push(why);
@@ -509,20 +513,26 @@ mod tests {
 
     type Below<'b> = &'b [(&'b str, &'b str, &'b str)];
 
-    fn settled(may: MayLeaveOut, below: [Below<'_>; 2]) -> Result<(Chosen, Trace), Vec<Varies>> {
+    fn settled(
+        may: Droppable,
+        below: [Below<'_>; 2],
+    ) -> Result<(ResolvedIdentity, Trace), Vec<Varies>> {
         let references = below.map(reference);
         let filter = Filter::default();
         most_precise(&Identity::default(), may, &references.each_ref(), &filter)
     }
 
-    fn anything(below: [Below<'_>; 2]) -> Chosen {
-        settled(MayLeaveOut::ANYTHING, below).expect("stable").0
+    fn anything(below: [Below<'_>; 2]) -> ResolvedIdentity {
+        settled(Droppable::ANYTHING, below).expect("stable").0
     }
 
     #[test]
     fn what_never_differs_is_kept() {
         let same: Below<'_> = &[("/items/word", "q=1", r#"{"a":1}"#)];
-        assert_eq!(anything([same, same]), Chosen::exactly(Identity::default()));
+        assert_eq!(
+            anything([same, same]),
+            ResolvedIdentity::exactly(Identity::default())
+        );
     }
 
     #[test]
@@ -580,18 +590,18 @@ mod tests {
 
     #[test]
     fn what_is_set_is_not_left_out() {
-        let may = MayLeaveOut {
+        let may = Droppable {
             payload: false,
-            ..MayLeaveOut::ANYTHING
+            ..Droppable::ANYTHING
         };
         let below: [Below<'_>; 2] = [&[("/a", "", r#"{"id":1}"#)], &[("/a", "", r#"{"id":2}"#)]];
         assert!(settled(may, below).is_err());
-        assert!(settled(MayLeaveOut::ANYTHING, below).is_ok());
+        assert!(settled(Droppable::ANYTHING, below).is_ok());
     }
 
     #[test]
     fn calls_that_come_and_go_are_named() {
-        let varies = settled(MayLeaveOut::ANYTHING, [&[("/a", "", "")], &[]]).unwrap_err();
+        let varies = settled(Droppable::ANYTHING, [&[("/a", "", "")], &[]]).unwrap_err();
         let [Varies::Calls { at, counts }] = &varies[..] else {
             panic!("{varies:?}");
         };

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use murphy::replays::System;
 use murphy_campaign::since::{Past, Versions};
-use murphy_campaign::{Chosen, Memory, Settings as Campaign};
+use murphy_campaign::{Memory, ResolvedIdentity, Settings as Campaign};
 use murphy_model::{Faultload, Identity};
 use murphy_report::redact;
 use murphy_store::{
@@ -19,14 +19,14 @@ use murphy_store::{
 use murphy_system::spec::ScenarioSpec;
 
 use crate::args::RunArgs;
-use crate::asked::Asked;
 use crate::error::{Error, complain};
 use crate::output;
 use crate::project::Project;
+use crate::saved_args::SavedArgs;
 use murphy_config::Usage;
 
 /// What is kept of a campaign, and what was kept of the last.
-pub(crate) struct Kept {
+pub(crate) struct CampaignRecord {
     store: Store,
     /// Keeps what happens.
     pub(crate) recorder: Recorder,
@@ -38,7 +38,7 @@ pub(crate) struct Kept {
     pub(crate) versions: Versions,
 }
 
-impl Kept {
+impl CampaignRecord {
     /// Opens the store and begins a campaign, or goes on with one; `own` are
     /// files that Murphy writes itself.
     pub(crate) fn open(
@@ -48,7 +48,7 @@ impl Kept {
         campaign: &Campaign,
         own: &[PathBuf],
     ) -> Result<Self, Error> {
-        let made_of = MadeOf {
+        let tested = TestedInputs {
             versions: project.versions(own),
             test: project.version_of_test(scenario, own),
             murphy: env!("CARGO_PKG_VERSION").to_owned(),
@@ -57,28 +57,28 @@ impl Kept {
         };
         let store = Store::open(project.state())?;
         let store = store.keeping(project.config.store.keep);
-        let fingerprint = fingerprint(project, campaign, &made_of);
+        let fingerprint = fingerprint(project, campaign, &tested);
         let unfinished = match args.resume {
             true => store.unfinished(&fingerprint)?,
             false => None,
         };
         if args.resume && unfinished.is_none() {
             let why = match broken_off(&store, &campaign.scenario)? {
-                Some(other) => made_of.tell_apart(&Asked::of(args), &other),
+                Some(other) => tested.tell_apart(&SavedArgs::of(args), &other),
                 None => "no interrupted campaign has these settings".to_owned(),
             };
             output::say(format_args!("note: {why}; this one starts afresh"));
         }
         let past = match args.since_last {
-            true => last(&store, campaign, &made_of)?,
+            true => last(&store, campaign, &tested)?,
             false => None,
         };
         let (recorder, memory) = match &unfinished {
             Some(id) => (store.resume(id)?, remember(&store, id)?),
             None => {
                 let inputs = RunInputs {
-                    made_of: made_of.clone(),
-                    asked: Asked::of(args),
+                    tested: tested.clone(),
+                    asked: SavedArgs::of(args),
                     system: project.system(),
                 };
                 let head = CampaignHead {
@@ -90,12 +90,12 @@ impl Kept {
                 (store.begin(&head)?, Memory::default())
             }
         };
-        Ok(Kept {
+        Ok(CampaignRecord {
             store,
             recorder,
             memory,
             past,
-            versions: made_of.versions,
+            versions: tested.versions,
         })
     }
 
@@ -118,7 +118,7 @@ impl Kept {
 
 /// Takes note that all that came of these campaigns of one run was reported.
 /// If it is not, the next `--resume` reports it once more, which does no harm.
-pub(crate) fn tell<'k>(all: impl Iterator<Item = &'k Kept> + Clone) {
+pub(crate) fn tell<'k>(all: impl Iterator<Item = &'k CampaignRecord> + Clone) {
     let campaigns = all.clone().map(|kept| kept.recorder.campaign().clone());
     let campaigns: Vec<CampaignId> = campaigns.collect();
     let mut stores = all.map(|kept| &kept.store);
@@ -132,9 +132,9 @@ pub(crate) fn tell<'k>(all: impl Iterator<Item = &'k Kept> + Clone) {
 
 fn remember(store: &Store, id: &CampaignId) -> Result<Memory, Error> {
     let chosen = store.identity(id)?;
-    let chosen = chosen.map(|(identity, masked)| Chosen {
+    let chosen = chosen.map(|(identity, masked)| ResolvedIdentity {
         masked,
-        ..Chosen::exactly(identity)
+        ..ResolvedIdentity::exactly(identity)
     });
     Ok(Memory {
         campaign: Some(id.as_str().to_owned()),
@@ -169,7 +169,7 @@ pub(crate) fn none_ended(project: &Project, scenario: &ScenarioSpec) -> Usage {
     Usage::new(format!("no campaign on {what} has ended yet"))
 }
 
-/// The newest campaign on this scenario, if it was broken off or stopped.
+/// The newest campaign on this scenario, if it was interrupted or stopped.
 fn broken_off(store: &Store, scenario: &str) -> Result<Option<CampaignEntry>, Error> {
     let newest = store.campaigns()?.into_iter();
     let newest = newest
@@ -182,14 +182,14 @@ fn broken_off(store: &Store, scenario: &str) -> Result<Option<CampaignEntry>, Er
 fn last(
     store: &Store,
     campaign: &Campaign,
-    now: &MadeOf,
+    now: &TestedInputs,
 ) -> Result<Option<(Identity, Past)>, Error> {
     let ended = store.last_ended(&campaign.scenario)?;
     let Some(ended) = ended else {
         output::say("note: no campaign on this scenario has ended yet; this one runs everything");
         return Ok(None);
     };
-    let then: MadeOf = serde_json::from_str(&ended.entry.settings).unwrap_or_default();
+    let then: TestedInputs = serde_json::from_str(&ended.entry.settings).unwrap_or_default();
     if let Some(what) = now.other_than(&then) {
         output::say(format_args!(
             "note: {what} has changed since the last campaign; this one runs everything"
@@ -212,7 +212,7 @@ fn last(
 /// What a later run must know of this one: what its verdicts are of.
 #[derive(Clone, Default, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
-struct MadeOf {
+struct TestedInputs {
     versions: Versions,
     test: String,
     murphy: String,
@@ -238,9 +238,9 @@ impl Searched {
     }
 }
 
-impl MadeOf {
+impl TestedInputs {
     /// What differs that every verdict depends on, if anything does.
-    fn other_than(&self, then: &MadeOf) -> Option<&'static str> {
+    fn other_than(&self, then: &TestedInputs) -> Option<&'static str> {
         [
             ("Murphy's version", &self.murphy, &then.murphy),
             ("the test", &self.test, &then.test),
@@ -250,9 +250,9 @@ impl MadeOf {
         .find_map(|(what, now, then)| (now != then).then_some(what))
     }
 
-    /// Why a campaign that was broken off cannot go on as this one.
-    fn tell_apart(&self, asked_now: &Asked, then: &CampaignEntry) -> String {
-        let made_of: MadeOf = serde_json::from_str(&then.settings).unwrap_or_default();
+    /// Why a campaign that was interrupted cannot go on as this one.
+    fn tell_apart(&self, asked_now: &SavedArgs, then: &CampaignEntry) -> String {
+        let tested: TestedInputs = serde_json::from_str(&then.settings).unwrap_or_default();
         let has_changed = |what: &str| {
             format!(
                 "{what} has changed since campaign {} was interrupted",
@@ -265,18 +265,19 @@ impl MadeOf {
                 then.campaign.as_str()
             );
         }
-        if let Some(what) = self.other_than(&made_of) {
+        if let Some(what) = self.other_than(&tested) {
             return has_changed(what);
         }
-        let known = self.versions.keys().chain(made_of.versions.keys());
+        let known = self.versions.keys().chain(tested.versions.keys());
         let mut known = known.collect::<BTreeSet<_>>().into_iter();
         if let Some(service) =
-            known.find(|name| self.versions.get(*name) != made_of.versions.get(*name))
+            known.find(|name| self.versions.get(*name) != tested.versions.get(*name))
         {
             return has_changed(&format!("service `{service}`"));
         }
-        let typed = |asked: &Asked| serde_json::to_string(&(&asked.search, &asked.strategy)).ok();
-        if self.search != made_of.search || typed(asked_now) != typed(&asked(&then.settings)) {
+        let typed =
+            |asked: &SavedArgs| serde_json::to_string(&(&asked.search, &asked.strategy)).ok();
+        if self.search != tested.search || typed(asked_now) != typed(&asked(&then.settings)) {
             return format!(
                 "campaign {} was interrupted, but used different options",
                 then.campaign.as_str()
@@ -301,8 +302,8 @@ fn inject(project: &Project) -> String {
 }
 
 /// What a campaign was asked to do, by what the store keeps of it.
-pub(crate) fn asked(settings: &str) -> Asked {
-    RunInputs::read(settings).map_or_else(Asked::default, |inputs| inputs.asked)
+pub(crate) fn asked(settings: &str) -> SavedArgs {
+    RunInputs::read(settings).map_or_else(SavedArgs::default, |inputs| inputs.asked)
 }
 
 /// The system that a campaign was run in, by what the store keeps of it; of one
@@ -315,8 +316,8 @@ pub(crate) fn system(settings: &str) -> Option<System> {
 #[derive(serde::Serialize, serde::Deserialize)]
 struct RunInputs {
     #[serde(flatten)]
-    made_of: MadeOf,
-    asked: Asked,
+    tested: TestedInputs,
+    asked: SavedArgs,
     system: System,
 }
 
@@ -332,8 +333,8 @@ impl RunInputs {
 
 /// Equal for campaigns of which one can go on where the other stopped: the
 /// number of jobs and where results go do not count.
-fn fingerprint(project: &Project, campaign: &Campaign, made_of: &MadeOf) -> Fingerprint {
-    let versions = format!("{:?}", made_of.versions);
+fn fingerprint(project: &Project, campaign: &Campaign, tested: &TestedInputs) -> Fingerprint {
+    let versions = format!("{:?}", tested.versions);
     // With what variables of the environment stand for.
     let services = format!("{:?}", project.config.system.services);
     let search = format!(
@@ -347,7 +348,7 @@ fn fingerprint(project: &Project, campaign: &Campaign, made_of: &MadeOf) -> Fing
         &campaign.scenario,
         &search,
         &versions,
-        &made_of.test,
+        &tested.test,
         &services,
     ])
 }
@@ -358,9 +359,9 @@ mod tests {
 
     #[test]
     fn what_a_later_murphy_may_see_otherwise_is_run_again() {
-        let now = MadeOf {
+        let now = TestedInputs {
             murphy: "2.0.0".to_owned(),
-            ..MadeOf::default()
+            ..TestedInputs::default()
         };
         assert_eq!(now.other_than(&now), None);
         // What an earlier version kept says nothing of it.
