@@ -13,10 +13,6 @@ use crate::exchange::Canned;
 /// What a caller gets that is to go on with its body.
 pub(super) const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
-/// What a caller gets that goes on in HTTP/2.
-pub(super) const SWITCH_TO_H2C: &[u8] =
-    b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n";
-
 /// Writes an answer out; `close`: the caller is told that nothing follows.
 pub(super) fn render(answer: &Canned, to_head: bool, close: bool, into: &mut Vec<u8>) {
     let status = answer.status;

@@ -54,7 +54,6 @@ pub(super) struct RequestHead {
     persists: bool,
     http_1_0: bool,
     expects_continue: bool,
-    asks_for_h2c: bool,
 }
 
 struct Line {
@@ -87,7 +86,6 @@ impl RequestHead {
             persists: false,
             http_1_0: false,
             expects_continue: false,
-            asks_for_h2c: false,
         }
     }
 
@@ -134,7 +132,7 @@ impl RequestHead {
         minor: u8,
     ) -> Result<(), BadFraming> {
         let mut fields = Fields::default();
-        let (mut h2c, mut settings) = (false, false);
+        let mut offers_h2c = false;
         self.expects_continue = false;
         for header in headers {
             let named = |name: &str| header.name.eq_ignore_ascii_case(name);
@@ -144,20 +142,34 @@ impl RequestHead {
                     self.expects_continue = header.value.eq_ignore_ascii_case(b"100-continue");
                 }
                 7 if named("upgrade") => {
-                    h2c |= tokens(header.value).any(|token| token.eq_ignore_ascii_case(b"h2c"));
+                    offers_h2c |=
+                        tokens(header.value).any(|token| token.eq_ignore_ascii_case(b"h2c"));
                 }
                 10 if named("connection") => fields.connection(header.value),
                 14 if named("content-length") => fields.content_length(header.value),
-                14 if named("http2-settings") => settings = true,
                 17 if named("transfer-encoding") => fields.transfer_encoding(header.value),
                 _ => {}
             }
         }
-        self.asks_for_h2c = h2c && settings;
         self.persists = fields.persists(minor);
         self.http_1_0 = minor == 0;
         self.framing = fields.of_request(minor)?;
+        if offers_h2c {
+            self.withdraw_h2c();
+        }
         Ok(())
+    }
+
+    /// Does not forward an offer to go on in HTTP/2, which a server may ignore
+    /// (RFC 9110 §7.8): a callee that took it would turn the connection into a
+    /// tunnel, and hide every later call.
+    fn withdraw_h2c(&mut self) {
+        self.remove("http2-settings");
+        self.remove_token("connection", "http2-settings");
+        self.remove_token("upgrade", "h2c");
+        if self.first("upgrade").is_none() {
+            self.remove_token("connection", "upgrade");
+        }
     }
 
     /// The length of the head as it came.
@@ -207,23 +219,9 @@ impl RequestHead {
         self.expects_continue
     }
 
-    /// Whether the caller offers to go on in HTTP/2.
-    pub(super) fn asks_for_h2c(&self) -> bool {
-        self.asks_for_h2c
-    }
-
     /// Whether something is to be forwarded that is not what came.
     pub(super) fn is_changed(&self) -> bool {
         self.changed
-    }
-
-    /// Every line as it will be forwarded, as name and value.
-    pub(super) fn lines(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        let came = self.lines.iter().filter_map(|line| {
-            let value = self.value(line)?;
-            Some((&self.bytes[line.name.clone()], value))
-        });
-        came.chain(self.added())
     }
 
     fn added(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
@@ -308,7 +306,7 @@ impl RequestHead {
 
     /// Takes a token out of every list with this name, and lines that are
     /// empty then.
-    pub(super) fn remove_token(&mut self, name: &str, token: &str) {
+    fn remove_token(&mut self, name: &str, token: &str) {
         let mut kept: Vec<&[u8]> = Vec::new();
         let mut found = false;
         self.each(name, &mut |value| {
@@ -322,10 +320,10 @@ impl RequestHead {
         if !found {
             return;
         }
-        let kept = String::from_utf8_lossy(&kept.join(&b", "[..])).into_owned();
+        let kept = kept.join(&b", "[..]);
         match kept.is_empty() {
             true => self.remove(name),
-            false => self.set(name, kept.as_bytes()),
+            false => self.set(name, &kept),
         }
     }
 }
@@ -495,19 +493,32 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_taken_out_of_lists() {
-        let mut head = head(
-            "GET / HTTP/1.1\r\nConnection: Upgrade, keep-alive\r\nConnection: HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: x\r\n\r\n",
-        );
-        assert!(head.asks_for_h2c());
-        head.remove_token("upgrade", "h2c");
-        head.remove("http2-settings");
-        head.remove_token("connection", "upgrade");
-        head.remove_token("connection", "http2-settings");
-        assert_eq!(
-            rendered(&head),
-            "GET / HTTP/1.1\r\nConnection: keep-alive\r\n\r\n"
-        );
+    fn an_offer_of_http_2_is_withdrawn_and_nothing_else() {
+        let cases = [
+            (
+                "Connection: Upgrade, keep-alive\r\nConnection: HTTP2-Settings\r\nUpgrade: H2C\r\nHTTP2-Settings: x\r\n",
+                "Connection: keep-alive\r\n",
+            ),
+            (
+                "Upgrade: h2c\r\nConnection: upgrade\r\nA: b\r\n",
+                "A: b\r\n",
+            ),
+            (
+                "Upgrade: websocket, h2c\r\nConnection: Upgrade\r\n",
+                "Upgrade: websocket\r\nConnection: Upgrade\r\n",
+            ),
+            (
+                "Upgrade: websocket\r\nConnection:Upgrade\r\n",
+                "Upgrade: websocket\r\nConnection:Upgrade\r\n",
+            ),
+        ];
+        for (came, forwarded) in cases {
+            let head = head(&format!("GET / HTTP/1.1\r\n{came}\r\n"));
+            assert_eq!(
+                rendered(&head),
+                format!("GET / HTTP/1.1\r\n{forwarded}\r\n")
+            );
+        }
     }
 
     #[test]

@@ -16,7 +16,6 @@ mod closing;
 mod duplicate;
 mod exchange;
 mod framing;
-mod h2c;
 mod half_closed;
 mod head;
 mod pool;
@@ -38,8 +37,8 @@ use self::buffer::Buffer;
 use self::closing::Then;
 use self::exchange::{Connection, H1};
 use self::head::{BadHead, RequestHead, may_end};
+use crate::call;
 use crate::listener_context::ListenerContext;
-use crate::{call, h2};
 
 pub(crate) use self::pool::Pool;
 
@@ -49,8 +48,6 @@ enum End {
     Then(Then),
     /// What came is no request.
     Refused(BadHead),
-    /// It goes on in HTTP/2 with this request.
-    Upgraded(h2::Upgraded),
 }
 
 /// Serves one connection of a caller until it ends; `read` is what was read
@@ -79,11 +76,6 @@ pub(crate) async fn serve(listener: Arc<ListenerContext>, caller: TcpStream, rea
             let _ = caller.write_all(&canned::refusal(bad)).await;
             closing::linger(caller, inbound).await;
         }
-        End::Upgraded(request) => {
-            if caller.write_all(canned::SWITCH_TO_H2C).await.is_ok() {
-                h2::upgrade(listener, caller, BytesMut::from(inbound.held()), request).await;
-            }
-        }
     }
 }
 
@@ -94,9 +86,11 @@ async fn serve_requests(listener: &ListenerContext, connection: &mut Connection)
             Ok(false) => return End::Then(Then::Close),
             Ok(true) => {}
         }
-        match serve_request(listener, connection).await {
-            End::Then(Then::Next) => connection.inbound.shrink(),
-            end => return end,
+        let mut exchange = H1::new(listener, connection);
+        call::handle(listener, &mut exchange).await;
+        match exchange.end() {
+            Then::Next => connection.inbound.shrink(),
+            then => return End::Then(then),
         }
     }
 }
@@ -136,21 +130,4 @@ fn skip_empty_lines(inbound: &mut Buffer) {
     while inbound.held().starts_with(b"\r\n") {
         inbound.consume(2);
     }
-}
-
-async fn serve_request(listener: &ListenerContext, connection: &mut Connection) -> End {
-    let asks_for_h2c = connection.head.asks_for_h2c();
-    let mut exchange = H1::new(listener, connection);
-    if asks_for_h2c {
-        match h2c::accept(&mut exchange).await {
-            Err(_) => return End::Then(exchange.end()),
-            Ok(None) => {}
-            Ok(Some(request)) => {
-                exchange.end();
-                return End::Upgraded(request);
-            }
-        }
-    }
-    call::handle(listener, &mut exchange).await;
-    End::Then(exchange.end())
 }

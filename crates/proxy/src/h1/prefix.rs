@@ -9,16 +9,13 @@ use super::body::Decoded;
 use super::buffer::LARGE;
 use super::canned::CONTINUE;
 use super::exchange::H1;
-use super::upload::{Stopped, Upload};
+use super::upload::Stopped;
 use crate::exchange::{Gone, Prefix, Reading};
 use crate::grpc;
 
 impl H1<'_> {
     /// Reads as much of the body as is asked for.
     pub(super) async fn read_prefix(&mut self, reading: Reading) -> Result<Prefix, Gone> {
-        // From the beginning, also if it was looked at before.
-        let head = &self.connection.head;
-        self.upload = Upload::new(head.len(), head.framing());
         if self.upload.is_whole() {
             return Ok(Prefix::default());
         }

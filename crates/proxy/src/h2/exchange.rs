@@ -361,7 +361,7 @@ impl Exchange for StreamExchange<'_> {
     }
 
     async fn read_body(&mut self, reading: Reading) -> Result<Prefix, Gone> {
-        if waits_for_continue(&self.fields) && !self.upload.is_here() {
+        if waits_for_continue(&self.fields) && !self.upload.has_ended() {
             let mut interim = Response::new(());
             *interim.status_mut() = StatusCode::CONTINUE;
             self.caller.inform(interim);

@@ -1,12 +1,11 @@
-//! HTTP/2 without TLS, with prior knowledge or after an upgrade.
+//! HTTP/2 without TLS, with prior knowledge.
 //!
 //! Owns a caller's connection: every stream it opens becomes an exchange,
 //! looked after by the `nursery`. The frames themselves are the `h2` crate's
 //! business. Files here go by what they hold: `caller`, `callee` and `upload`
 //! are the sides of one `exchange`, `fields` are its headers, `parts` is what
 //! bodies are made of, `pool` keeps the connections to the service, `socket`
-//! and `outlet` know what went out, and `upgrade` is for those who begin in
-//! HTTP/1.1.
+//! and `outlet` know what went out.
 
 mod callee;
 mod caller;
@@ -18,14 +17,13 @@ mod outlet;
 mod parts;
 mod pool;
 mod socket;
-mod upgrade;
 mod upload;
 
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Poll, ready};
 
-use bytes::{Bytes, BytesMut};
+use bytes::BytesMut;
 use http::Request;
 use tokio::net::TcpStream;
 
@@ -40,7 +38,6 @@ use socket::Socket;
 use upload::Upload;
 
 pub(crate) use pool::Pool;
-pub(crate) use upgrade::{Upgraded, upgrade, upstream_speaks_it};
 
 /// How much of one body may be on its way to us without having been sent on.
 /// Enough for a fast network, little enough for thousands of stuck streams.
@@ -64,17 +61,6 @@ const RESET_STREAMS: usize = 1_000;
 /// Serves one connection of a caller until it ends; `read` is what was read
 /// from it already.
 pub(crate) async fn serve(listener: Arc<ListenerContext>, caller: TcpStream, read: BytesMut) {
-    serve_with(listener, caller, read, None).await;
-}
-
-/// Like [`serve`]; `first` is the body of the first stream, which came before
-/// there was a stream.
-async fn serve_with(
-    listener: Arc<ListenerContext>,
-    caller: TcpStream,
-    read: BytesMut,
-    mut first: Option<Bytes>,
-) {
     let outlet = Arc::new(Outlet::default());
     let socket = Socket::new(caller, read, outlet.clone());
     // What goes wrong here is between the caller and `h2`, which has told it.
@@ -90,9 +76,8 @@ async fn serve_with(
                 let Some(Ok((request, respond))) = ready!(accepted) else {
                     return Poll::Ready(());
                 };
-                let (request, upload) = upload(request, first.take());
                 let caller = Caller::new(respond, outlet.clone());
-                nursery.add(handle(listener.clone(), request, upload, caller));
+                nursery.add(handle(listener.clone(), request, caller));
             }
         })
     })
@@ -103,26 +88,10 @@ async fn serve_with(
     poll_fn(|cx| nursery.poll_rest(cx)).await;
 }
 
-fn upload(request: Request<h2::RecvStream>, first: Option<Bytes>) -> (Request<()>, Upload) {
+async fn handle(listener: Arc<ListenerContext>, request: Request<h2::RecvStream>, caller: Caller) {
     let (head, body) = request.into_parts();
-    let mut request = Request::from_parts(head, ());
-    let upload = match first {
-        None => Upload::new(body),
-        Some(whole) => {
-            upgrade::announce(&mut request, &whole);
-            Upload::whole(body, whole)
-        }
-    };
-    (request, upload)
-}
-
-async fn handle(
-    listener: Arc<ListenerContext>,
-    request: Request<()>,
-    upload: Upload,
-    caller: Caller,
-) {
-    let mut exchange = StreamExchange::new(&listener, request, upload, caller);
+    let request = Request::from_parts(head, ());
+    let mut exchange = StreamExchange::new(&listener, request, Upload::new(body), caller);
     call::handle(&listener, &mut exchange).await;
 }
 

@@ -7,7 +7,7 @@
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use bytes::{Bytes, BytesMut};
@@ -36,8 +36,6 @@ const SPARE: usize = 4;
 #[derive(Default)]
 pub(crate) struct Pool {
     lines: Arc<Lines>,
-    /// Whether the service speaks HTTP/2, once that is known.
-    pub(super) speaks_it: OnceLock<bool>,
 }
 
 #[derive(Default)]

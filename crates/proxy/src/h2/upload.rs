@@ -47,17 +47,6 @@ impl Upload {
         }
     }
 
-    /// A body that came whole before there was a stream, which has none.
-    pub(super) fn whole(stream: RecvStream, body: Bytes) -> Self {
-        let mut upload = Upload::new(stream);
-        upload.released = body.len();
-        upload.kept.limit = body.len();
-        if !body.is_empty() {
-            upload.waiting.push_back(Part::Last(body));
-        }
-        upload
-    }
-
     /// Whether there is none, so that the head ends the request. Asked when
     /// the head is sent.
     pub(super) fn is_empty(&mut self) -> bool {
@@ -65,9 +54,9 @@ impl Upload {
         self.over
     }
 
-    /// Whether all of it is here.
-    pub(super) fn is_here(&self) -> bool {
-        self.waiting.back().is_some_and(Part::ends) || self.body.ended()
+    /// Whether nothing more of it will come.
+    pub(super) fn has_ended(&self) -> bool {
+        self.body.ended()
     }
 
     /// Whether nothing more is to be sent.
@@ -75,19 +64,13 @@ impl Upload {
         self.over
     }
 
-    /// Reads the beginning of the body, to be sent later all the same.
+    /// Reads the beginning of the body, once, to be sent later all the same.
     pub(super) async fn read(&mut self, reading: Reading) -> Result<Prefix, Gone> {
-        if self.waiting.is_empty() && self.body.ended() {
+        if self.body.ended() {
             return Ok(Prefix::default());
         }
         let mut read = Gathered::default();
-        let mut end = match self.waiting.pop_front() {
-            Some(Part::Last(whole)) => {
-                read.push(whole);
-                Some(None)
-            }
-            _ => self.body.ended().then_some(None),
-        };
+        let mut end = None;
         while end.is_none() && !enough(read.bytes(), reading) {
             match self.next(reading).await? {
                 None => break,
@@ -232,10 +215,6 @@ struct Waiting {
 impl Waiting {
     fn is_empty(&self) -> bool {
         self.first.is_none()
-    }
-
-    fn back(&self) -> Option<&Part> {
-        self.rest.back().or(self.first.as_ref())
     }
 
     fn push_back(&mut self, part: Part) {

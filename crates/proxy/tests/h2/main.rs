@@ -10,4 +10,3 @@ mod retries;
 mod shapes;
 mod support;
 mod transparency;
-mod upgrade;
