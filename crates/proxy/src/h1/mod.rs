@@ -23,6 +23,7 @@ mod prefix;
 mod relay;
 mod respond;
 mod spoil;
+mod target;
 mod tunnel;
 mod upload;
 

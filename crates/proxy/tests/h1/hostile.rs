@@ -26,11 +26,12 @@ fn watch_for_panics() {
     }));
 }
 
-const REQUESTS: [&str; 4] = [
+const REQUESTS: [&str; 5] = [
     "GET /a?b=c HTTP/1.1\r\nHost: x\r\nConnection: keep-alive, upgrade\r\nUpgrade: h2c\r\n\r\n",
     "POST / HTTP/1.1\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n0123456789GET / HTTP/1.1\r\n\r\n",
     "PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5;a=b\r\n01234\r\n0\r\nA: b\r\n\r\n",
     "CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\nmore",
+    "GET http://a@x:1/b?c HTTP/1.1\r\nHost: y\r\n\r\n",
 ];
 
 const ANSWERS: [&str; 4] = [

@@ -23,6 +23,7 @@ fn requests_that_could_be_read_in_two_ways_are_refused() {
         "GET / HTTP/1.1\nA: b\r\n\r\n",
         "\nGET / HTTP/1.1\r\n\r\n",
         "\r\n\nGET / HTTP/1.1\r\n\r\n",
+        "GET http:///a HTTP/1.1\r\nHost: x\r\n\r\n",
         "\x16\x03\x01\x02\x00\x01\x00",
         "POST / HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         "POST / HTTP/1.1\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",

@@ -15,7 +15,7 @@ fn odd_requests_pass_byte_by_byte() {
         "GET /a//b/../c?x=%zz&&=;y HTTP/1.1\r\nhOST: x\r\n\r\n",
         "GET / HTTP/1.1\r\nX-B: 1\r\nx-a:2\r\nX-b:   3  \r\nEmpty:\r\nX-A: \t4\r\n\r\n",
         "M-SEARCH * HTTP/1.1\r\nHost: x\r\nKeep-Alive: timeout=5\r\nTE: trailers\r\nProxy-Connection: x\r\n\r\n",
-        "GET http://elsewhere/ HTTP/1.1\r\nVia: 1.1 x\r\nForwarded: for=x\r\n\r\n",
+        "GET /elsewhere HTTP/1.1\r\nVia: 1.1 x\r\nForwarded: for=x\r\n\r\n",
         "OPTIONS * HTTP/1.1\r\nConnection: x-thing\r\nX-Thing: \u{e9}\r\n\r\n",
         "POST / HTTP/1.1\r\nContent-Length: 003\r\n\r\nabc",
         "POST / HTTP/1.1\r\nContent-Length: 3\r\ncontent-length: 3\r\n\r\nabc",
@@ -29,6 +29,55 @@ fn odd_requests_pass_byte_by_byte() {
         callee.send(OK);
         caller.expect(OK);
     }
+}
+
+/// Callers that take the proxy for a forward proxy. The rest of the head is
+/// left alone.
+#[test]
+fn targets_in_absolute_form_are_forwarded_as_paths() {
+    let wire = Wire::new();
+    let mut caller = wire.caller();
+    let mut callee = None;
+    let requests = [
+        (
+            "GET http://shop:8080/a?b=c HTTP/1.1\r\nX-A:  1\r\nhOST: other\r\nProxy-Connection: x\r\n\r\n",
+            "GET /a?b=c HTTP/1.1\r\nX-A:  1\r\nhOST: shop:8080\r\nProxy-Connection: x\r\n\r\n",
+        ),
+        (
+            "POST HTTP://shop HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc",
+            "POST / HTTP/1.1\r\nContent-Length: 3\r\nhost: shop\r\n\r\nabc",
+        ),
+        (
+            "OPTIONS http://shop HTTP/1.1\r\nHost: shop\r\n\r\n",
+            "OPTIONS * HTTP/1.1\r\nHost: shop\r\n\r\n",
+        ),
+    ];
+    for (request, forwarded) in requests {
+        caller.send(request);
+        let callee = callee.get_or_insert_with(|| wire.callee());
+        callee.expect(forwarded);
+        callee.send(OK);
+        caller.expect(OK);
+    }
+}
+
+/// A call is named by the path, however its target is written.
+#[test]
+fn a_target_in_absolute_form_is_the_same_call() {
+    let wire = Wire::new();
+    let execution = wire.begin("none");
+    let mut caller = wire.caller();
+    let context = execution.context();
+    caller.send(format!("GET http://shop/a HTTP/1.1\r\n{context}\r\n"));
+    let mut callee = wire.callee();
+    let head = callee.read_head();
+    assert!(head.starts_with("GET /a HTTP/1.1\r\n"), "{head}");
+    assert!(head.contains("\r\nhost: shop\r\n"), "{head}");
+    callee.send(OK);
+    caller.expect(OK);
+    let recorded = execution.recorded();
+    let call = recorded.trace.calls().last().unwrap();
+    assert_eq!(call.point.to_string(), "front GET / > back GET /a");
 }
 
 #[test]
