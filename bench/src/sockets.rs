@@ -17,7 +17,7 @@ use murphy_search::{Modes, Options};
 use murphy_store::{CampaignHead, Fingerprint, Store};
 use murphy_system::spec::{
     Expectations, Health, RequestCall, RequestSpec, ScenarioKind, ScenarioSpec, ServiceSpec,
-    Source, SystemSpec,
+    Source, SystemSpec, UnderFault,
 };
 use murphy_system::{LiveOptions, LiveWorld, Wanted};
 
@@ -204,7 +204,10 @@ impl Declared {
             headers: Vec::new(),
             expect: Expectations {
                 status: vec!["200".to_owned()],
-                status_under_fault: ["404", "500", "503"].map(str::to_owned).into(),
+                under_fault: UnderFault {
+                    statuses: ["404", "500", "503"].map(str::to_owned).into(),
+                    ..UnderFault::default()
+                },
                 ..Expectations::default()
             },
         };
@@ -213,6 +216,7 @@ impl Declared {
             kind: ScenarioKind::Requests(vec![request]),
             timeout: Duration::from_secs(60),
             entries: false,
+            under_fault: UnderFault::default(),
         }
     }
 }

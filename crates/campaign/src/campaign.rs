@@ -28,7 +28,7 @@ use self::state_check::StateChecks;
 use crate::equal_calls::{self, learnable};
 use crate::first_run::Trials;
 use crate::judge::{Judge, Judgement, Symptom};
-use crate::redacted::{self, redacted};
+use crate::redacted;
 use crate::reference::{self, Refused, ResolvedIdentity};
 use crate::searcher::Searcher;
 use crate::settings::Settings;
@@ -217,6 +217,7 @@ impl<'r> Run<'r> {
             solo: heading.solo.as_deref().map(redact::owned),
             explain_command: redact::owned(&heading.explain_command),
             explain_ending: redact::owned(&heading.explain_ending),
+            declared_in: heading.declared_in.clone(),
         })));
     }
 
@@ -410,7 +411,6 @@ impl<'r> Run<'r> {
         self.checks.start_over();
         self.memory.executions.clear();
         (self.executed, self.remembered) = (0, 0);
-        let reference = redacted(reference);
         self.judged = Some(Judged {
             judge: Judge::new(settings, &reference),
             reference,
@@ -448,7 +448,7 @@ impl<'r> Run<'r> {
     /// system was not as it was at the start.
     fn learn_only(&mut self, ticket: Ticket, observed: Observed) {
         let strategy = self.searcher.strategy();
-        let learnt = learnable(redacted(observed).execution, self.settings);
+        let learnt = learnable(observed.execution, self.settings);
         strategy.learn(ticket, learnt);
     }
 
@@ -470,7 +470,7 @@ impl<'r> Run<'r> {
     }
 
     fn take_in(&mut self, ticket: Ticket, observed: Observed, stored: bool) {
-        let observed = Arc::new(redacted(observed));
+        let observed = Arc::new(observed);
         self.executed += 1;
         if self.varying.is_none() && self.restarts < MOST_RESTARTS {
             let varying = VaryingCall::of(&observed);
@@ -528,7 +528,7 @@ impl<'r> Run<'r> {
                 }
             };
             for (observed, stored) in batch {
-                let observed = Arc::new(redacted(observed));
+                let observed = Arc::new(observed);
                 let learnt = learnable(observed.execution.clone(), self.settings);
                 let agreed = sample.compare(&learnt);
                 made += 1;
@@ -577,7 +577,7 @@ impl<'r> Run<'r> {
                     return Ok(());
                 }
                 let observed = self.world.run(0, &faultload, identity).await?;
-                let observed = Arc::new(redacted(observed));
+                let observed = Arc::new(observed);
                 self.checks.besides.repeated += 1;
                 let failed = observed.execution.verdict.is_failure();
                 let counts_as = failed.then(|| self.judged().judge.next_number());

@@ -29,7 +29,6 @@ mod world;
 pub use campaign::{Failed, Memory, Outcome, STATE_LEFT_BEHIND, run};
 pub use infer_identity::Varies;
 pub use murphy_model::{Event, LeftBehind, Sink, Standing};
-pub use redacted::redacted;
 pub use reference::{Refused, ResolvedIdentity, run as references};
 pub use retrace::{Retraced, retrace};
 pub use searcher::Searcher;

@@ -12,7 +12,6 @@ use murphy_registry::Recorded;
 use crate::answer_masks;
 use crate::first_run::Trials;
 use crate::infer_identity::{self, Compared, Varies};
-use crate::redacted::redacted;
 use crate::settings::{IdentityChoice, Settings};
 use crate::world::World;
 
@@ -84,7 +83,6 @@ pub async fn run(
     let mut references: Vec<(Observed, Option<Recorded>)> = Vec::new();
     let mut make = async |number: usize| {
         let (observed, recorded) = world.record(&none, &start).await?;
-        let observed = redacted(observed);
         sink.note(&Event::ReferenceRan {
             number,
             observed: Arc::new(observed.clone()),

@@ -9,6 +9,8 @@ use futures_util::future::BoxFuture;
 use murphy_model::{Faultload, Identity, Observed, Point};
 use murphy_registry::{Recorded, Unattributed};
 
+use crate::redacted::redacted;
+
 /// Executions cannot be carried out any more, or never could: a service is
 /// down, a command is not found, a port is taken. Not a verdict on the system.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -116,7 +118,8 @@ pub trait World: Send + Sync {
         Box::pin(async { Ok(()) })
     }
 
-    /// Runs the scenario once. Each worker runs one scenario at a time.
+    /// Runs the scenario once. Each worker runs one scenario at a time. What is
+    /// seen may hold secrets; `run` and `record` give it without.
     fn execute<'w>(&'w self, job: Job<'w>) -> Executing<'w>;
 
     /// Runs the scenario once under a faultload, for the calls alone.
@@ -132,7 +135,7 @@ pub trait World: Send + Sync {
             identity,
             keep: Keep::Calls,
         };
-        Box::pin(async move { Ok(self.execute(job).await?.0) })
+        Box::pin(async move { Ok(redacted(self.execute(job).await?.0)) })
     }
 
     /// Runs the scenario once under a faultload, by itself, and keeps the
@@ -142,11 +145,15 @@ pub trait World: Send + Sync {
         faultload: &'w Faultload,
         identity: &'w Arc<Identity>,
     ) -> Executing<'w> {
-        self.execute(Job {
+        let job = Job {
             worker: 0,
             faultload,
             identity,
             keep: Keep::Requests,
+        };
+        Box::pin(async move {
+            let (observed, recorded) = self.execute(job).await?;
+            Ok((redacted(observed), recorded))
         })
     }
 }

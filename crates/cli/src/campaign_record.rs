@@ -17,6 +17,7 @@ use murphy_store::{
     CampaignEntry, CampaignHead, CampaignId, CampaignState, Fingerprint, Recorder, Store,
 };
 use murphy_system::spec::ScenarioSpec;
+use murphy_system::versions;
 
 use crate::args::RunArgs;
 use crate::error::{Error, complain};
@@ -48,9 +49,10 @@ impl CampaignRecord {
         campaign: &Campaign,
         own: &[PathBuf],
     ) -> Result<Self, Error> {
+        let system = &project.config.system;
         let tested = TestedInputs {
-            versions: project.versions(own),
-            test: project.version_of_test(scenario, own),
+            versions: versions::of_services(system, &project.config.versions, own),
+            test: versions::of_test(scenario, system, own),
             murphy: env!("CARGO_PKG_VERSION").to_owned(),
             inject: inject(project),
             search: Searched::of(campaign),

@@ -5,9 +5,9 @@
 //! these; it is a result.
 
 use murphy::replays::ReplayError;
+use murphy::setup_error_text;
 use murphy_campaign::{Failed, Refused, SetupError, Varies};
 use murphy_model::{Interface, Point};
-use murphy_report::redact;
 use murphy_store::StoreError;
 
 use crate::{exit, output, runtime};
@@ -92,7 +92,7 @@ impl Error {
                 );
                 (text, exit::REFERENCE_FAILED)
             }
-            Error::Broken(broken) => (broken_text(broken), exit::REFERENCE_FAILED),
+            Error::Broken(broken) => (setup_error_text(broken), exit::REFERENCE_FAILED),
             Error::Store(error) => (format!("{error}\nhint: {}", error.hint()), exit::USAGE),
             Error::Interrupted => (
                 "stopped before there was a result".to_owned(),
@@ -123,29 +123,6 @@ fn why_it_failed(complaint: &str, output: Option<&str>) -> String {
 
 fn quoted_line(line: &str) -> String {
     format!("  | {line}\n")
-}
-
-/// Commands are shown with what their variables stand for, and services may
-/// log anything; what is secret of it does not belong into a build's log.
-fn broken_text(broken: &SetupError) -> String {
-    redact::owned(&whole_broken_text(broken))
-}
-
-fn whole_broken_text(broken: &SetupError) -> String {
-    let mut text = broken.message.clone();
-    if let Some(place) = &broken.place {
-        text += &format!("\n --> {place}");
-    }
-    for (name, log) in &broken.logs {
-        text += &format!("\n  -- the last lines of {name}:");
-        for line in log.lines() {
-            text += &format!("\n  | {line}");
-        }
-    }
-    match &broken.hint {
-        Some(hint) => text + "\nhint: " + hint,
-        None => text,
-    }
 }
 
 impl Error {
@@ -279,20 +256,7 @@ impl From<anyhow::Error> for Error {
 
 #[cfg(test)]
 mod tests {
-    use super::{broken_text, why_it_failed};
-    use murphy_campaign::SetupError;
-
-    #[test]
-    fn secrets_of_a_broken_system_are_not_printed() {
-        let broken = SetupError {
-            message: "setup step 1 (`fill --token=s3cret1`) failed".to_owned(),
-            place: Some("murphy.toml:3".to_owned()),
-            hint: Some("try it by hand: `serve --password=s3cret2`".to_owned()),
-            logs: vec![("cart".to_owned(), "api_key=s3cret3\nready".to_owned())],
-        };
-        let text = "setup step 1 (`fill --token=[redacted]`) failed\n --> murphy.toml:3\n  -- the last lines of cart:\n  | api_key=[redacted]\n  | ready\nhint: try it by hand: `serve --password=[redacted]`";
-        assert_eq!(broken_text(&broken), text);
-    }
+    use super::why_it_failed;
 
     #[test]
     fn what_was_printed_is_shown_once() {

@@ -15,7 +15,6 @@ mod error;
 mod exit;
 mod observe;
 mod output;
-mod output_files;
 mod own_project;
 mod past_execution;
 mod patience;
@@ -27,7 +26,6 @@ mod runtime;
 mod saved_args;
 mod settings;
 mod unseen;
-mod versions;
 mod worlds;
 
 use std::process::ExitCode;

@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use murphy_report::unseen;
+use murphy_report::{redact, unseen};
 
 use crate::error::Error;
 
@@ -33,6 +33,6 @@ fn finish(result: io::Result<()>) -> Result<(), Error> {
 
 /// Says something on stderr; if nobody listens, that is fine.
 pub(crate) fn say(text: impl std::fmt::Display) {
-    let text = text.to_string();
+    let text = redact::owned(&text.to_string());
     let _ = writeln!(anstream::stderr(), "{}", unseen::escaped(&text));
 }

@@ -66,7 +66,8 @@ impl PastExecution {
         }
         match &self.observed.execution.verdict {
             Verdict::Passed => writeln!(out, "passed")?,
-            Verdict::Failed { why } => write_failed(why, out)?,
+            Verdict::Failed { why } => write_complaint("failed", why, out)?,
+            Verdict::Refused { why } => write_complaint("refused honestly", why, out)?,
             Verdict::NotExercised { missing } => {
                 writeln!(out, "passed, but these faults were not injected")?;
                 missing
@@ -84,9 +85,9 @@ impl PastExecution {
 }
 
 /// What the scenario complained about.
-fn write_failed(why: &str, out: &mut dyn Write) -> io::Result<()> {
+fn write_complaint(verdict: &str, why: &str, out: &mut dyn Write) -> io::Result<()> {
     let lines: Vec<String> = why.lines().map(terminal::visible).collect();
-    writeln!(out, "failed: {}", lines.join("\n"))
+    writeln!(out, "{verdict}: {}", lines.join("\n"))
 }
 
 /// What the scenario and the services printed in an execution, if anything.

@@ -14,7 +14,7 @@ use murphy_model::{Identity, PathTemplates, nearest};
 use murphy_proxy::Witness;
 use murphy_report::redact;
 use murphy_search::Modes;
-use murphy_system::spec::{ScenarioKind, ScenarioSpec, ServiceSpec, Source};
+use murphy_system::spec::{ScenarioKind, ScenarioSpec, Source};
 use murphy_system::{
     self, Correlation, Interference, InterferenceKind, LiveOptions, LiveWorld, RunningSystem,
     ServiceState, Wanted,
@@ -255,12 +255,6 @@ impl Project {
         }
     }
 
-    /// The version of a test, with the steps around it; `own` are the files
-    /// that Murphy writes.
-    pub(crate) fn version_of_test(&self, scenario: &ScenarioSpec, own: &[PathBuf]) -> String {
-        crate::versions::of_test(scenario, &self.config.system, own)
-    }
-
     fn live_options(&self, jobs: u32, name: &str, witness: Option<Witness>) -> LiveOptions {
         LiveOptions {
             workers: jobs,
@@ -279,23 +273,6 @@ impl Project {
     pub(crate) async fn survey(&self, name: &str) -> Result<Vec<ServiceState>, SetupError> {
         let options = self.live_options(1, name, None);
         murphy_system::survey(&self.config.system, &options).await
-    }
-
-    /// The versions of the services, as far as they can be told; `own` are the
-    /// files that Murphy writes. One that runs elsewhere is another one.
-    pub(crate) fn versions(&self, own: &[PathBuf]) -> murphy_campaign::since::Versions {
-        let services = self.config.system.services.iter();
-        let version = |service: &ServiceSpec| {
-            let told = self.config.versions.get(&service.name).map(String::as_str);
-            let version = match &service.source {
-                Source::Managed(managed) => crate::versions::of(managed, told, own),
-                Source::Running { upstream } => {
-                    format!("{upstream} {}", told.unwrap_or_default())
-                }
-            };
-            (service.name.clone(), version)
-        };
-        services.map(version).collect()
     }
 }
 

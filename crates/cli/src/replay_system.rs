@@ -6,9 +6,9 @@
 
 use std::path::{Path, PathBuf};
 
-use murphy::replays::{Complaint, ReferenceRun, Replay, ReplayError, ReplayPlan, Replayed, System};
-use murphy_campaign::{IdentityChoice, SetupError, World};
-use murphy_model::{Faultload, Identity, Observed};
+use murphy::replays::{ReferenceRun, Replay, System};
+use murphy_campaign::{IdentityChoice, World};
+use murphy_model::Identity;
 use murphy_report::terminal;
 
 use crate::args::{ProjectArgs, SearchArgs, SystemArgs};
@@ -23,8 +23,8 @@ use murphy_config::Usage;
 
 /// A system that is up, with what is known of it without faults.
 pub(crate) struct ReplaySystem {
-    world: Box<dyn World>,
-    reference: ReferenceRun,
+    pub(crate) world: Box<dyn World>,
+    pub(crate) reference: ReferenceRun,
 }
 
 /// The same before anything was run in it.
@@ -77,29 +77,6 @@ impl ReplaySystem {
             unreachable!("example systems say what tells calls apart");
         };
         open_demo(settings).await?.with_reference(identity).await
-    }
-
-    /// Runs the scenario once under these faults; what was seen, and what is
-    /// held against it.
-    pub(crate) async fn run(
-        &self,
-        faultload: &Faultload,
-    ) -> Result<(Observed, Vec<Complaint>), SetupError> {
-        self.reference.run(&*self.world, faultload).await
-    }
-
-    /// Replays a finding.
-    pub(crate) async fn replay(
-        &self,
-        replay: &Replay,
-        plan: &ReplayPlan,
-    ) -> Result<Result<Replayed, ReplayError>, SetupError> {
-        self.reference.replay(&*self.world, replay, plan).await
-    }
-
-    /// Stops what was started.
-    pub(crate) async fn stop(self) -> Result<(), SetupError> {
-        self.world.stop().await
     }
 }
 

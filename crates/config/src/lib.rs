@@ -11,7 +11,6 @@ mod raw;
 mod read;
 mod resolve;
 mod schema;
-mod template;
 mod time_span;
 mod usage;
 mod variables;
@@ -26,6 +25,7 @@ use murphy_campaign::StrategyKind;
 use murphy_model::Mode;
 use murphy_search::{Filter, Order, Reduction, Replies};
 use murphy_system::spec::{CommandSpec, ScenarioKind, ScenarioSpec, SystemSpec};
+use murphy_system::template;
 
 pub use file::{File, NAME, nearest};
 pub use modes::ModeRules;
@@ -227,7 +227,7 @@ pub struct StoreRules {
 
 /// Which scenarios must not fail. Their names are those of the file's
 /// scenarios, or [`TYPED`].
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct HardenRules {
     /// Those of high priority.
     pub high: Vec<String>,
@@ -281,24 +281,41 @@ impl Config {
     }
 
     /// The same system with one scenario only: a command that was typed, run
-    /// where it was typed.
+    /// where it was typed. Where the file has one scenario, and that is a command,
+    /// the typed one stands in for it: its variables, time limit and what is
+    /// right under faults stay.
     pub fn default_for_command(mut self, command: Vec<String>, directory: PathBuf) -> Self {
+        let only = match self.scenarios.as_slice() {
+            [only] => Some(only.clone()),
+            _ => None,
+        };
         let services = &self.system.services;
         let is_service = |name: &str| services.iter().any(|service| service.name == name);
         let words = command
             .iter()
             .map(|word| template::of_typed(word, is_service));
-        let command = CommandSpec {
+        let mut typed = CommandSpec {
             command: words.collect(),
             directory,
             ..CommandSpec::default()
         };
-        self.scenarios = vec![ScenarioSpec {
+        let mut scenario = ScenarioSpec {
             name: TYPED.to_owned(),
-            kind: ScenarioKind::Command(command),
+            kind: ScenarioKind::Command(CommandSpec::default()),
             timeout: SCENARIO_TIMEOUT,
             entries: false,
-        }];
+            under_fault: Default::default(),
+        };
+        if let Some(only) = only
+            && let ScenarioKind::Command(written) = only.kind
+        {
+            typed.environment = written.environment;
+            scenario.timeout = only.timeout;
+            scenario.entries = only.entries;
+            scenario.under_fault = only.under_fault;
+        }
+        scenario.kind = ScenarioKind::Command(typed);
+        self.scenarios = vec![scenario];
         self
     }
 

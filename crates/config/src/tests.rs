@@ -136,7 +136,7 @@ expect = { status = ["OK", "NOT_FOUND"] }
     );
     assert_eq!(http.headers, [("x-user".to_owned(), "4".to_owned())]);
     assert_eq!(http.expect.status, ["200"]);
-    assert_eq!(http.expect.status_under_fault, ["503"]);
+    assert_eq!(http.expect.under_fault.statuses, ["503"]);
     assert_eq!(
         http.expect.json,
         [("a.0".to_owned(), json!(1)), ("b".to_owned(), json!("*"))]
@@ -204,7 +204,8 @@ fn steps_are_commands_or_requests() {
 
 #[test]
 fn a_typed_command_replaces_the_scenarios() {
-    let text = CART.to_owned() + "[scenario.x]\ncommand = 'x'";
+    let text =
+        CART.to_owned() + "[scenario.x]\ncommand = 'x'\nenv = { A = 'b' }\nunder_fault = 503";
     let typed = ["curl", "{cart.url}", r#"{"a":1}"#]
         .map(str::to_owned)
         .to_vec();
@@ -213,6 +214,7 @@ fn a_typed_command_replaces_the_scenarios() {
         ScenarioSpec {
             name,
             kind: ScenarioKind::Command(command),
+            under_fault,
             ..
         },
     ] = &*config.scenarios
@@ -222,6 +224,12 @@ fn a_typed_command_replaces_the_scenarios() {
     assert_eq!(name, TYPED);
     assert_eq!(command.command, ["curl", "{cart.url}", r#"{{"a":1}}"#]);
     assert_eq!(command.directory, Path::new("/there"));
+    // What the only scenario says besides its command counts for the typed one.
+    assert_eq!(command.environment["A"], "b");
+    assert_eq!(under_fault.statuses, ["503"]);
+    let several = text + "\n[scenario.y]\ncommand = 'y'";
+    let config = good(&several).default_for_command(vec!["z".to_owned()], "/there".into());
+    assert!(config.scenarios[0].under_fault.is_empty());
 }
 
 /// Each with a part of the message and the text that is underlined.
@@ -638,6 +646,10 @@ fn keys_of_value(
 
 /// One name for keys that mean the same in several places.
 fn folded(key: &str) -> String {
+    if let Some((_, answer)) = key.split_once(".scenario.*.under_fault.") {
+        let answer = answer.strip_prefix("*.").unwrap_or(answer);
+        return format!(".expect.{answer}");
+    }
     if let Some((_, expectation)) = key.split_once(".expect.") {
         let answer = ["under_fault.*.", "under_fault."];
         let answer = answer

@@ -15,6 +15,12 @@ pub enum Verdict {
         /// What it said.
         why: String,
     },
+    /// The scenario failed because the request above a fault was answered in a
+    /// way that it declares right under faults: an honest refusal, no bug.
+    Refused {
+        /// What it said.
+        why: String,
+    },
     /// The scenario passed, but not every planned fault was injected, so it
     /// says nothing about them.
     NotExercised {

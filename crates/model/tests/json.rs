@@ -409,7 +409,8 @@ fn beginnings() -> impl Strategy<Value = Began> {
             injected_only: solo.is_some(),
             solo,
             explain_command: text.clone(),
-            explain_ending: text,
+            explain_ending: text.clone(),
+            declared_in: text,
         }
     })
 }

@@ -25,7 +25,7 @@ pub use murphy_campaign::StrategyKind as Strategy;
 use murphy_search::Reduction;
 use murphy_system::spec::{Function, ServiceSpec, Session, Unused};
 
-pub use error::Error;
+pub use error::{Error, setup_error_text};
 pub use report::{Report, why_one_at_a_time};
 pub use services::{Managed, Proxied};
 pub use steps::Step;

@@ -8,9 +8,13 @@
 pub mod demo;
 mod facade;
 #[doc(hidden)]
+pub mod harden;
+#[doc(hidden)]
 pub mod replays;
 mod run_campaign;
 
+#[doc(hidden)]
+pub use facade::setup_error_text;
 pub use facade::{
     Campaign, Error, IntoTestResult, Managed, Proxied, Report, Step, Strategy, why_one_at_a_time,
 };

@@ -12,4 +12,4 @@ mod replayed;
 pub use error::ReplayError;
 pub use file::{Replay, ReplayPlan, System, write_files};
 pub use reference_run::{Complaint, ReferenceRun};
-pub use replayed::{ReplayResult, Replayed};
+pub use replayed::{ReplayResult, Replayed, missing};

@@ -69,7 +69,7 @@ fn is_callers_mistake(code: GrpcCode) -> bool {
 fn forbidden_word(case: &Case<'_>) -> Option<Complaint> {
     let observed = case.observed;
     let complaint = match &observed.execution.verdict {
-        Verdict::Failed { why } => why.as_str(),
+        Verdict::Failed { why } | Verdict::Refused { why } => why.as_str(),
         _ => "",
     };
     let said = [observed.output.as_deref().unwrap_or(""), complaint].map(str::to_lowercase);

@@ -10,7 +10,7 @@
 //! Only the first to hand a status on is named: whether the next one up does
 //! so too shows where the status is injected one level higher.
 
-use murphy_model::{BugClass, CallId, Reply};
+use murphy_model::{BugClass, CallId, Reply, Verdict};
 
 use crate::case::Case;
 use crate::complaint::Complaint;
@@ -30,6 +30,12 @@ fn is_handed_on(case: &Case<'_>, source: CallId) -> bool {
         && call.reply.as_ref().is_some_and(is_about_oneself)
         && caller.injected.is_none()
         && caller.reply == call.reply
+        && !(caller.parent.is_none() && is_refused(case))
+}
+
+/// Whether what the scenario got is declared right.
+fn is_refused(case: &Case<'_>) -> bool {
+    matches!(case.observed.execution.verdict, Verdict::Refused { .. })
 }
 
 /// One text whichever status it is: each is the same mistake.

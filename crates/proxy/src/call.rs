@@ -10,46 +10,48 @@ use murphy_registry::{Arrival, ContextHint, Decision, Organic, Owner, Parent, Un
 
 use crate::call_guard::CallGuard;
 use crate::carriers::{Context, Stamp};
+use crate::destination::Destination;
 use crate::exchange::{Abort, Canned, Exchange, Failure, Gone, Head, Prefix, Reading};
 use crate::headers::Headers;
-use crate::listener_context::ListenerContext;
 use crate::settings::HEALTH_CHECKS;
 use crate::settings::{CALL_SITE, Sighting};
 use crate::{grpc, outcomes};
 
 /// Sees one request through.
-pub(crate) async fn handle<E: Exchange>(listener: &ListenerContext, exchange: &mut E) {
-    match claim(listener, exchange) {
+pub(crate) async fn handle<E: Exchange>(destination: &Destination, exchange: &mut E) {
+    match claim(destination, exchange) {
         None => pass(exchange).await,
         Some((claim, found)) => {
             // A caller that goes away before its request is complete has made
             // no call yet.
-            let _: Result<(), Gone> = interest(listener, exchange, claim, found).await;
+            let _: Result<(), Gone> = interest(destination, exchange, claim, found).await;
         }
     }
 }
 
 /// Whose request it is, if it is of a live execution and not ignored.
-fn claim<E: Exchange>(listener: &ListenerContext, exchange: &E) -> Option<(Owner, Context)> {
-    if listener.control.idle() {
+fn claim<E: Exchange>(destination: &Destination, exchange: &E) -> Option<(Owner, Context)> {
+    if destination.control.idle() {
         return None;
     }
-    let found = listener.settings.carriers.find(exchange.headers());
-    let claim = listener.control.recognise(&found.hints, &listener.origin);
+    let found = destination.settings.carriers.find(exchange.headers());
+    let claim = destination
+        .control
+        .recognise(&found.hints, &destination.origin);
     let (path, _) = split_target(exchange.asked().target);
-    if listener.settings.ignored.iter().any(|it| it == path) {
+    if destination.settings.ignored.iter().any(|it| it == path) {
         // A service that is only asked whether it is well is not tested.
         if !HEALTH_CHECKS.contains(&path) {
-            listener.control.ignored(&listener.service);
+            destination.control.ignored(&destination.service);
         }
         return None;
     }
     if claim.is_none() {
-        listener.control.unclaimed(&Unclaimed {
+        destination.control.unclaimed(&Unclaimed {
             hints: &found.hints,
-            origin: &listener.origin,
-            destination: &listener.service,
-            interface: &interface(listener, exchange, is_grpc(exchange.headers())),
+            origin: &destination.origin,
+            destination: &destination.service,
+            interface: &interface(destination, exchange, is_grpc(exchange.headers())),
         });
     }
     Some((claim?, found))
@@ -71,46 +73,46 @@ async fn pass<E: Exchange>(exchange: &mut E) {
 
 /// A request of a live execution: named, stamped, maybe failed, recorded.
 async fn interest<E: Exchange>(
-    listener: &ListenerContext,
+    destination: &Destination,
     exchange: &mut E,
     claim: Owner,
     mut found: Context,
 ) -> Result<(), Gone> {
-    if let Some(witness) = &listener.settings.witness {
+    if let Some(witness) = &destination.settings.witness {
         witness(&Sighting {
-            service: &listener.service,
+            service: &destination.service,
             claim: &claim,
             headers: exchange.headers(),
         });
     }
     let grpc = is_grpc(exchange.headers());
     let entry = claim.parent == Parent::Entry;
-    let body = exchange.read_body(reading(listener, grpc)).await?;
+    let body = exchange.read_body(reading(destination, grpc)).await?;
     let hints = std::mem::take(&mut found.hints);
-    let arrival = arrival(listener, exchange, claim, hints, body, grpc);
-    let Ok(decision) = listener.control.arrive(arrival).get().await else {
+    let arrival = arrival(destination, exchange, claim, hints, body, grpc);
+    let Ok(decision) = destination.control.arrive(arrival).get().await else {
         pass(exchange).await;
         return Ok(());
     };
-    let mut guard = CallGuard::new(&*listener.control, &decision, grpc);
-    stamp(listener, exchange, &decision, entry, &mut found);
+    let mut guard = CallGuard::new(&*destination.control, &decision, grpc);
+    stamp(destination, exchange, &decision, entry, &mut found);
     match decision.fault {
         None => deliver(exchange, &mut guard, grpc).await,
-        Some(mode) => outcomes::play(listener, exchange, &mut guard, mode, grpc).await,
+        Some(mode) => outcomes::play(destination, exchange, &mut guard, mode, grpc).await,
     }
     Ok(())
 }
 
-fn reading(listener: &ListenerContext, grpc: bool) -> Reading {
+fn reading(destination: &Destination, grpc: bool) -> Reading {
     Reading {
-        limit: listener.settings.body_limit,
-        patience: listener.settings.body_patience,
+        limit: destination.settings.body_limit,
+        patience: destination.settings.body_patience,
         one_message: grpc,
     }
 }
 
 fn arrival<E: Exchange>(
-    listener: &ListenerContext,
+    destination: &Destination,
     exchange: &E,
     claim: Owner,
     hints: Vec<ContextHint>,
@@ -123,10 +125,10 @@ fn arrival<E: Exchange>(
     Arrival {
         id: fastrand::u64(..),
         claim,
-        destination: listener.service.clone(),
-        interface: interface(listener, exchange, grpc),
+        destination: destination.service.clone(),
+        interface: interface(destination, exchange, grpc),
         query: query.to_owned(),
-        idempotency_key: idempotency_key(listener, exchange.headers(), &body),
+        idempotency_key: idempotency_key(destination, exchange.headers(), &body),
         body,
         body_cut,
         site: exchange.headers().text(CALL_SITE).map(str::to_owned),
@@ -136,11 +138,11 @@ fn arrival<E: Exchange>(
 
 /// The hash of the first idempotency key that a request carries.
 fn idempotency_key(
-    listener: &ListenerContext,
+    destination: &Destination,
     headers: &dyn Headers,
     body: &[u8],
 ) -> Option<PayloadHash> {
-    let settings = &listener.settings;
+    let settings = &destination.settings;
     let mut names = settings.idempotency_keys.iter();
     match names.find_map(|name| headers.first(name)) {
         Some(key) => Some(PayloadHash::of_key(key)),
@@ -149,12 +151,12 @@ fn idempotency_key(
 }
 
 /// What a request asks for, with the concrete path.
-fn interface<E: Exchange>(listener: &ListenerContext, exchange: &E, grpc: bool) -> Interface {
+fn interface<E: Exchange>(destination: &Destination, exchange: &E, grpc: bool) -> Interface {
     let asked = exchange.asked();
     let (path, _) = split_target(asked.target);
     match grpc {
-        true => listener.interfaces.grpc(path),
-        false => listener.interfaces.http(asked.method, path),
+        true => destination.interfaces.grpc(path),
+        false => destination.interfaces.http(asked.method, path),
     }
 }
 
@@ -167,7 +169,7 @@ fn message(mut body: bytes::Bytes, grpc: bool) -> bytes::Bytes {
 }
 
 fn stamp<E: Exchange>(
-    listener: &ListenerContext,
+    destination: &Destination,
     exchange: &mut E,
     decision: &Decision,
     entry: bool,
@@ -180,7 +182,7 @@ fn stamp<E: Exchange>(
         trace: decision.trace,
         entry,
     };
-    listener
+    destination
         .settings
         .carriers
         .stamp_found(headers, &stamp, found);

@@ -5,12 +5,12 @@ use std::io::{self, ErrorKind};
 use murphy_registry::Organic;
 use tokio::net::TcpStream;
 
-use crate::listener_context::ListenerContext;
+use crate::destination::Destination;
 
-/// A fresh connection to the service behind a listener.
-pub(crate) async fn connect(listener: &ListenerContext) -> Result<TcpStream, Organic> {
-    let connecting = TcpStream::connect(&*listener.upstream);
-    match tokio::time::timeout(listener.settings.connect_timeout, connecting).await {
+/// A fresh connection to the service.
+pub(crate) async fn connect(destination: &Destination) -> Result<TcpStream, Organic> {
+    let connecting = TcpStream::connect(&*destination.upstream);
+    match tokio::time::timeout(destination.settings.connect_timeout, connecting).await {
         Err(_) => Err(Organic::ConnectTimedOut),
         Ok(Err(error)) => Err(organic(&error)),
         Ok(Ok(stream)) => {

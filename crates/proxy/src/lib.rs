@@ -16,6 +16,7 @@ mod call_guard;
 pub mod carriers;
 mod coding;
 mod connect;
+mod destination;
 mod exchange;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -29,9 +30,10 @@ mod outcomes;
 mod peer_socket;
 mod server;
 mod settings;
+mod stream;
 
 pub use headers::Headers;
-pub use server::{Listener, Proxy, StartError};
+pub use server::{Listener, Proxy, Route, StartError};
 pub use settings::{
     CALL_SITE, HEALTH_CHECKS, IDEMPOTENCY_KEY, InjectedAnswer, MARKER, Settings, Sighting, Witness,
 };

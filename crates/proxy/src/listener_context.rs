@@ -1,32 +1,44 @@
-//! A listener: one listener of one worker thread, with all that serving it takes.
+//! A listener of one worker thread.
 //!
-//! Owns what the two protocol engines share: whose traffic comes in here,
-//! where it goes, and the connections kept open to the service.
+//! Owns which destination a request is for: the host that it names decides,
+//! where the listener serves more than one.
 
 use std::sync::Arc;
 
-use murphy_registry::{Control, Origin};
+use http::uri::Authority;
 
-use crate::interfaces::Interfaces;
+use crate::destination::Destination;
 use crate::settings::Settings;
-use crate::{h1, h2};
 
 /// One listener of one worker thread.
 pub(crate) struct ListenerContext {
-    /// The service behind it.
-    pub(crate) service: Arc<str>,
-    /// Where the service listens, `host:port`.
-    pub(crate) upstream: Arc<str>,
-    /// Whose traffic comes in here.
-    pub(crate) origin: Origin,
-    /// The control plane.
-    pub(crate) control: Arc<dyn Control>,
+    /// Where requests go, with the hosts that lead there; none for any host.
+    pub(crate) destinations: Vec<(Vec<String>, Arc<Destination>)>,
     /// What is set.
     pub(crate) settings: Arc<Settings>,
-    /// What it was asked for lately.
-    pub(crate) interfaces: Interfaces,
-    /// HTTP/1.1 connections to the service.
-    pub(crate) h1: h1::Pool,
-    /// HTTP/2 connections to the service.
-    pub(crate) h2: h2::Pool,
+}
+
+impl ListenerContext {
+    /// Where a request goes that names this host, with or without a port;
+    /// `None` where nothing is known of it. Most listeners serve one service,
+    /// and need not look.
+    pub(crate) fn destination<'h>(
+        &self,
+        host: impl FnOnce() -> Option<&'h str>,
+    ) -> Option<&Arc<Destination>> {
+        if let [(hosts, only)] = self.destinations.as_slice()
+            && hosts.is_empty()
+        {
+            return Some(only);
+        }
+        let host = host().and_then(|host| host.parse::<Authority>().ok());
+        let named = host.as_ref().map(Authority::host);
+        let is_for = |hosts: &[String]| {
+            let is_it = |host: &String| named.is_some_and(|it| it.eq_ignore_ascii_case(host));
+            hosts.is_empty() || hosts.iter().any(is_it)
+        };
+        let mut destinations = self.destinations.iter();
+        let found = destinations.find(|(hosts, _)| is_for(hosts));
+        found.map(|(_, destination)| destination)
+    }
 }

@@ -16,6 +16,7 @@ use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
+use crate::destination::Destination;
 use crate::interfaces::Interfaces;
 use crate::listener_context::ListenerContext;
 use crate::settings::Settings;
@@ -27,14 +28,44 @@ const FAREWELL: Duration = Duration::from_millis(100);
 /// One listener and what is behind it.
 #[derive(Clone, Debug)]
 pub struct Listener {
-    /// The name of the service, as it appears in points.
-    pub service: String,
     /// Where to listen; port 0 for any that is free.
     pub listen: SocketAddr,
-    /// Where the service listens, `host:port`. It need not be up yet.
-    pub upstream: String,
     /// Whose traffic comes in here.
     pub origin: Origin,
+    /// Where requests go: the first route that a request's host fits.
+    pub routes: Vec<Route>,
+}
+
+/// Where requests for some hosts go.
+#[derive(Clone, Debug)]
+pub struct Route {
+    /// The hosts, without ports; none for any.
+    pub hosts: Vec<String>,
+    /// The name of the service, as it appears in points.
+    pub service: String,
+    /// Where the service listens, `host:port`. It need not be up yet.
+    pub upstream: String,
+}
+
+impl Listener {
+    /// A listener in front of one service.
+    pub fn of(service: &str, upstream: String, listen: SocketAddr, origin: Origin) -> Self {
+        Listener {
+            listen,
+            origin,
+            routes: vec![Route {
+                hosts: Vec::new(),
+                service: service.to_owned(),
+                upstream,
+            }],
+        }
+    }
+
+    /// The services behind it, for messages.
+    fn services(&self) -> String {
+        let services = self.routes.iter().map(|route| route.service.as_str());
+        services.collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// A listener that could not be set up.
@@ -120,7 +151,7 @@ fn bind_all(
 ) -> Result<Vec<(SocketAddr, std::net::TcpListener)>, StartError> {
     let bind = |listener: &Listener| {
         bind(listener.listen).map_err(|source| StartError {
-            service: listener.service.clone(),
+            service: listener.services(),
             listen: listener.listen,
             source,
         })
@@ -134,20 +165,26 @@ fn bind(address: SocketAddr) -> io::Result<(SocketAddr, std::net::TcpListener)> 
     Ok((socket.local_addr()?, socket))
 }
 
-fn context_of(
+pub(crate) fn context_of(
     listener: &Listener,
     control: &Arc<dyn Control>,
     settings: &Arc<Settings>,
 ) -> Arc<ListenerContext> {
-    Arc::new(ListenerContext {
-        service: listener.service.as_str().into(),
-        upstream: listener.upstream.as_str().into(),
+    let destination = |route: &Route| Destination {
+        service: route.service.as_str().into(),
+        upstream: route.upstream.as_str().into(),
         origin: listener.origin.clone(),
         control: control.clone(),
         settings: settings.clone(),
         interfaces: Interfaces::default(),
         h1: h1::Pool::default(),
         h2: h2::Pool::default(),
+    };
+    let routes = listener.routes.iter();
+    let destinations = routes.map(|route| (route.hosts.clone(), Arc::new(destination(route))));
+    Arc::new(ListenerContext {
+        destinations: destinations.collect(),
+        settings: settings.clone(),
     })
 }
 
@@ -178,7 +215,7 @@ async fn accept(listener: Arc<ListenerContext>, socket: TcpListener) {
             // Out of file descriptors, or the caller left already: neither
             // must end the listener.
             Err(error) => {
-                tracing::warn!(service = %listener.service, %error, "a connection could not be accepted");
+                tracing::warn!(address = ?socket.local_addr(), %error, "a connection could not be accepted");
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         }

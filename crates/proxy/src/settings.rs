@@ -31,7 +31,7 @@ pub const HEALTH_CHECKS: [&str; 12] = [
     "/-/healthy",
     "/-/ready",
     "/grpc.health.v1.Health/Check",
-    "/grpc.health.v1.Health/CallGuard",
+    "/grpc.health.v1.Health/Watch",
 ];
 
 /// What can be set about a proxy.

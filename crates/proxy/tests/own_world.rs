@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use murphy_model::Reply;
-use murphy_proxy::{Listener, Proxy, Settings};
+use murphy_proxy::{Listener, Proxy, Route, Settings};
 use murphy_registry::{Organic, Origin, Registry};
 use support::{ALL, End, HTTP, PATIENCE, Protocol, World, http1, http2};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -249,12 +249,8 @@ async fn broken_context_at_an_entry_is_made_good() {
 }
 
 fn listener(listen: SocketAddr, upstream: SocketAddr) -> Listener {
-    Listener {
-        service: "cart".to_owned(),
-        listen,
-        upstream: upstream.to_string(),
-        origin: Origin::Service { caller: None },
-    }
+    let origin = Origin::Service { caller: None };
+    Listener::of("cart", upstream.to_string(), listen, origin)
 }
 
 fn registry() -> Arc<Registry> {
@@ -284,6 +280,79 @@ async fn two_listeners_on_one_port() {
     // A stopped proxy gives its ports back.
     drop(first);
     TcpListener::bind(taken).await.expect("free again");
+}
+
+/// A service that answers every request with its name.
+async fn named(name: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let answer = move |_| async move {
+                let body = http_body_util::Full::new(bytes::Bytes::from_static(name.as_bytes()));
+                Ok::<_, std::convert::Infallible>(http::Response::new(body))
+            };
+            let service = hyper::service::service_fn(answer);
+            tokio::spawn(async move {
+                let builder = hyper_util::server::conn::auto::Builder::new(
+                    hyper_util::rt::TokioExecutor::new(),
+                );
+                let io = hyper_util::rt::TokioIo::new(stream);
+                let _ = builder.serve_connection(io, service).await;
+            });
+        }
+    });
+    address.to_string()
+}
+
+#[tokio::test]
+async fn a_listener_that_serves_several_hosts() {
+    let route = |host: &str, service: &str, upstream| Route {
+        hosts: vec![host.to_owned()],
+        service: service.to_owned(),
+        upstream,
+    };
+    let listener = Listener {
+        listen: "127.0.0.1:0".parse().unwrap(),
+        origin: Origin::Service { caller: None },
+        routes: vec![
+            route("cart.test", "cart", named("cart").await),
+            route("stock.test", "stock", named("stock").await),
+        ],
+    };
+    let proxy = Proxy::start(vec![listener], registry(), Settings::default()).unwrap();
+    let to = proxy.addresses()[0];
+    let cases = [
+        ("/", "Cart.test", "cart"),
+        ("/", "stock.test:8080", "stock"),
+        ("http://stock.test/", "cart.test", "stock"),
+        ("/", "pay.test", "421"),
+    ];
+    let mut stream = TcpStream::connect(to).await.unwrap();
+    for (target, host, expected) in cases {
+        let request = format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = [0; 1024];
+        let length = stream.read(&mut answer).await.unwrap();
+        let answer = String::from_utf8_lossy(&answer[..length]).into_owned();
+        assert!(answer.contains(expected), "{target} at {host}: {answer}");
+    }
+    let stream = TcpStream::connect(to).await.unwrap();
+    let (client, connection) = h2::client::handshake(stream).await.unwrap();
+    tokio::spawn(connection);
+    for (host, expected) in [("stock.test", "stock"), ("pay.test", "421")] {
+        let request = http::Request::get(format!("http://{host}/"))
+            .body(())
+            .unwrap();
+        let mut ready = client.clone().ready().await.unwrap();
+        let (answer, _) = ready.send_request(request, true).unwrap();
+        let mut answer = answer.await.unwrap();
+        let said = match answer.body_mut().data().await {
+            Some(said) => String::from_utf8(said.unwrap().to_vec()).unwrap(),
+            None => answer.status().as_u16().to_string(),
+        };
+        assert_eq!(said, expected);
+    }
 }
 
 #[tokio::test]

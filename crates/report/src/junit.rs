@@ -121,7 +121,9 @@ fn status(case: &Case, shown: &[&Finding], campaign: &Campaign<'_>) -> TestCaseS
             failed(why, "failed", why)
         }
         Verdict::NotExercised { missing } => skipped(&never_injected(missing, campaign.labels)),
-        Verdict::Passed | Verdict::Failed { .. } => TestCaseStatus::success(),
+        Verdict::Passed | Verdict::Refused { .. } | Verdict::Failed { .. } => {
+            TestCaseStatus::success()
+        }
     }
 }
 

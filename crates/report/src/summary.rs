@@ -42,6 +42,9 @@ pub struct Summary {
     pub explain_command: String,
     /// What follows the faultload in that command, with the blank before it.
     pub explain_ending: String,
+    /// Where a user declares which answers are right under faults; empty if
+    /// nowhere.
+    pub declared_in: String,
     /// The command that replays a finding, without its id, if there is one.
     pub replay_command: Option<String>,
     /// Every execution that counted, in order; empty where they are not kept.
@@ -77,6 +80,12 @@ impl Summary {
     pub fn excuse(&self, id: &str) -> Option<&str> {
         let known = self.known.as_ref()?;
         known.reasons.get(id).map(String::as_str)
+    }
+
+    /// How many executions failed because of honest refusals only.
+    pub(crate) fn refused(&self) -> usize {
+        let refused = |case: &&Case| matches!(case.verdict, Verdict::Refused { .. });
+        self.cases.iter().filter(refused).count()
     }
 
     /// The command that replays a finding.
@@ -200,6 +209,7 @@ pub(crate) fn empty() -> Summary {
         profile: Vec::new(),
         explain_command: String::new(),
         explain_ending: String::new(),
+        declared_in: String::new(),
         replay_command: None,
         cases: Vec::new(),
         known: None,

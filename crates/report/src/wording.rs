@@ -3,10 +3,12 @@
 //! Owns how a certificate, its doubts and the number of findings are put into
 //! words, so that a terminal and a job summary claim the same.
 
+use std::collections::BTreeSet;
 use std::mem::{Discriminant, discriminant};
 
 use murphy_model::{
-    Besides, Certificate, Faultload, Finding, Flag, Incomplete, Point, Reply, Severity,
+    Besides, CallId, Certificate, Faultload, Finding, Flag, Incomplete, Point, Reply, Severity,
+    Trace,
 };
 
 use crate::Summary;
@@ -54,6 +56,55 @@ impl Count {
         }
     }
 }
+
+/// Executions that failed because of honest refusals only; none if there are
+/// none.
+pub(crate) fn refused(summary: &Summary) -> Option<String> {
+    let refused = summary.refused();
+    let executions = counted(refused, "execution");
+    (refused > 0).then(|| format!("{executions} refused honestly, as `under_fault` allows"))
+}
+
+/// What to write if a finding is meant to be so: every request above its faults
+/// was answered by a status that says honestly what is the matter.
+pub(crate) fn if_meant(finding: &Finding, summary: &Summary) -> Option<String> {
+    if summary.declared_in.is_empty() || finding.oracle != "scenario" {
+        return None;
+    }
+    let statuses = honest_statuses(&finding.shown.trace)?.join(", ");
+    Some(format!(
+        "if this is meant: under_fault = [{statuses}] in {}",
+        summary.declared_in
+    ))
+}
+
+/// The statuses of failed requests, as they are written in the file; none if
+/// one is no honest refusal of a request with a fault below it.
+fn honest_statuses(trace: &Trace) -> Option<Vec<String>> {
+    let has_fault = |entry: CallId| {
+        let mut faults = trace.ids().filter(|id| trace.call(*id).injected.is_some());
+        faults.any(|id| trace.ancestors(id).any(|above| above == entry))
+    };
+    let mut statuses = BTreeSet::new();
+    for entry in trace.entries() {
+        match trace.call(entry).reply? {
+            reply if reply.is_ok() => {}
+            Reply::Status(status @ 502..=504) if has_fault(entry) => {
+                statuses.insert(status.to_string());
+            }
+            Reply::Grpc(code) if has_fault(entry) && HONEST.contains(&code.name()) => {
+                statuses.insert(format!("\"{}\"", code.name()));
+            }
+            Reply::Status(500..) => return None,
+            Reply::Status(_) => {}
+            _ => return None,
+        }
+    }
+    (!statuses.is_empty()).then(|| statuses.into_iter().collect())
+}
+
+/// The gRPC statuses that say the same as 502, 503 and 504.
+const HONEST: [&str; 2] = ["UNAVAILABLE", "DEADLINE_EXCEEDED"];
 
 /// What a certificate claims.
 pub(crate) struct Claim<'c> {

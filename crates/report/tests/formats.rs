@@ -133,6 +133,7 @@ fn summary() -> Summary {
         profile: Vec::new(),
         explain_command: "murphy explain".to_owned(),
         explain_ending: " -- pytest -q".to_owned(),
+        declared_in: String::new(),
         replay_command: Some("murphy replay".to_owned()),
         cases: vec![
             case(1, &[], Verdict::Passed, &[]),

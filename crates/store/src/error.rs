@@ -77,7 +77,7 @@ pub enum StoreError {
         /// The campaign.
         campaign: CampaignId,
         /// The process.
-        pid: u32,
+        pid: i32,
     },
     /// The campaign has come to its end.
     #[error("campaign `{campaign}` has ended; there is nothing to resume")]

@@ -8,12 +8,14 @@
 //! what to do with that is the campaign's job. Several processes may use one
 //! file at once.
 
+pub mod atomic_file;
 pub mod baseline;
 mod error;
 mod names;
 mod ndjson;
-mod owner;
+pub mod output_files;
 mod past;
+pub mod process;
 mod prune;
 mod recorder;
 mod schema;
@@ -31,7 +33,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use owner::Owner;
+use process::{Owner, Process};
 use writer::{Inbox, Key, Trouble};
 
 /// The file's name within the state directory.
@@ -161,7 +163,7 @@ impl Store {
         })?;
         if let Some(owner) = owner {
             let campaign = campaign.clone();
-            let pid = owner.pid;
+            let pid = owner.process.pid;
             return Err(StoreError::UnderWay { campaign, pid });
         }
         Ok(Recorder::new(campaign.clone(), key, self.writer.clone()))
@@ -242,9 +244,10 @@ fn insert(connection: &Connection, name: &CampaignId, head: &CampaignHead) -> ru
 }
 
 fn own(connection: &Connection, campaign: Key, owner: &Owner) -> rusqlite::Result<()> {
+    let Process { pid, started } = owner.process;
     connection.execute(
         "UPDATE campaign SET owner_pid = ?, owner_started = ?, owner_boot = ? WHERE id = ?",
-        params![owner.pid, owner.started, owner.boot, campaign],
+        params![pid, started.to_string(), owner.boot, campaign],
     )?;
     Ok(())
 }

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::owner::Owner;
+use super::process::{Owner, Process};
 use super::writer::Key;
 use super::{CampaignId, EMPTY, Fingerprint, Store, StoreError};
 
@@ -304,9 +304,11 @@ fn owner_at(row: &Row<'_>, place: usize) -> rusqlite::Result<Option<Owner>> {
     let Some(pid) = row.get(place)? else {
         return Ok(None);
     };
+    let started: String = row.get(place + 1)?;
+    // Empty where the system did not say.
+    let started = started.parse().unwrap_or(0);
     Ok(Some(Owner {
-        pid,
-        started: row.get(place + 1)?,
+        process: Process { pid, started },
         boot: row.get(place + 2)?,
     }))
 }

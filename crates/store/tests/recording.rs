@@ -128,7 +128,9 @@ fn an_interrupted_campaign_goes_on_where_it_stopped() {
     first.note(&ended(1, execution(1, 4)));
     assert_eq!(store.unfinished(&same).unwrap(), None, "it is under way");
     let refused = store.resume(&campaign).unwrap_err();
-    assert!(matches!(refused, StoreError::UnderWay { pid, .. } if pid == std::process::id()));
+    assert!(
+        matches!(refused, StoreError::UnderWay { pid, .. } if pid == std::process::id() as i32)
+    );
     drop(first);
 
     assert_eq!(store.unfinished(&Fingerprint::of(["other"])).unwrap(), None);

@@ -1,29 +1,28 @@
-//! A small HTTP/1.1 client: one request at a time on a connection that is kept.
+//! HTTP/1.1 for our own requests: one at a time, on a connection that is kept.
 //!
-//! Written here because a declared request is sent thousands of times a
-//! second and its cost is Murphy's own. Owns bytes of requests and answers;
-//! what is asked and what is right is for the scenario. The connection is
-//! driven by the request alone: who gives up closes it.
+//! Owns the connection and the words for what is lost with it; HTTP itself is
+//! hyper's business, and what is asked and what is right the scenario's. The
+//! connection is driven by the request alone: who gives up closes it.
 
+use std::error::Error as _;
 use std::io;
+use std::os::fd::OwnedFd;
+use std::pin::{Pin, pin};
 
-use bytes::{Buf, BytesMut};
+use bytes::Bytes;
+use http::Request;
+use http_body_util::{BodyExt, Full};
+use hyper::client::conn::http1::{self, Connection, SendRequest};
+use hyper_util::rt::TokioIo;
 use rustix::net::RecvFlags;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-
-/// The longest head of an answer.
-const HEAD_LIMIT: usize = 256 * 1024;
-
-/// The most headers of an answer.
-const HEADERS: usize = 128;
 
 /// A complete answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) headers: Vec<(String, String)>,
-    pub(super) body: Vec<u8>,
+    pub(super) body: Bytes,
 }
 
 /// Why there is no complete answer; each reads well after "got no answer: ".
@@ -35,7 +34,7 @@ pub(super) enum Lost {
     /// It cannot be reached.
     #[error("the host cannot be reached")]
     Unreachable,
-    /// Closed or reset before anything came.
+    /// Closed or reset before the head of an answer came.
     #[error("the connection was closed")]
     Closed,
     /// Closed or reset half-way.
@@ -49,8 +48,15 @@ pub(super) enum Lost {
 /// A connection to one address, made when needed and kept between requests.
 pub(super) struct Client {
     address: String,
-    stream: Option<TcpStream>,
-    read: BytesMut,
+    kept: Option<Open>,
+}
+
+/// An open connection.
+struct Open {
+    sender: SendRequest<Full<Bytes>>,
+    connection: Pin<Box<Connection<TokioIo<TcpStream>, Full<Bytes>>>>,
+    /// The socket once more, to ask the kernel about it.
+    socket: OwnedFd,
 }
 
 impl Client {
@@ -58,29 +64,28 @@ impl Client {
     pub(super) fn new(address: impl Into<String>) -> Self {
         Client {
             address: address.into(),
-            stream: None,
-            read: BytesMut::new(),
+            kept: None,
         }
     }
 
-    /// Sends a request, written out, and reads the complete answer; `to_head`:
-    /// it is one of HEAD, whose answer has no body.
-    pub(super) async fn exchange(&mut self, request: &[u8], to_head: bool) -> Result<Answer, Lost> {
+    /// Sends a request and reads the complete answer.
+    pub(super) async fn exchange(&mut self, request: Request<Full<Bytes>>) -> Result<Answer, Lost> {
         // Taken out, so that it is closed if this is cancelled or fails.
-        let mut stream = match self.stream.take().filter(is_open) {
+        let mut kept = self.kept.take();
+        let is_ready = match &mut kept {
+            Some(kept) => kept.is_ready().await,
+            None => false,
+        };
+        let mut open = match kept.filter(|_| is_ready) {
             Some(kept) => kept,
             None => self.connect().await?,
         };
-        self.read.clear();
-        stream.write_all(request).await.map_err(|_| Lost::Closed)?;
-        let (answer, persists) = self.answer(&mut stream, to_head).await?;
-        if persists && self.read.is_empty() {
-            self.stream = Some(stream);
-        }
+        let (answer, persists) = open.exchange(request).await?;
+        self.kept = persists.then_some(open);
         Ok(answer)
     }
 
-    async fn connect(&self) -> Result<TcpStream, Lost> {
+    async fn connect(&self) -> Result<Open, Lost> {
         let stream = TcpStream::connect(&self.address).await;
         let stream = stream.map_err(|error| match error.kind() {
             io::ErrorKind::ConnectionRefused => Lost::Refused,
@@ -88,185 +93,76 @@ impl Client {
         })?;
         // Requests are written whole; waiting for more only costs time.
         let _ = stream.set_nodelay(true);
-        Ok(stream)
+        let socket = rustix::io::dup(&stream).map_err(|_| Lost::Unreachable)?;
+        let made = http1::handshake(TokioIo::new(stream)).await;
+        let (sender, connection) = made.map_err(|_| Lost::Closed)?;
+        Ok(Open {
+            sender,
+            connection: Box::pin(connection),
+            socket,
+        })
     }
+}
 
-    async fn answer(
-        &mut self,
-        stream: &mut TcpStream,
-        to_head: bool,
-    ) -> Result<(Answer, bool), Lost> {
-        let mut head = self.head(stream).await?;
-        while (100..200).contains(&head.status) && head.status != 101 {
-            head = self.head(stream).await?;
-        }
-        let bodiless = to_head || matches!(head.status, 101 | 204 | 304);
-        let body = match head.length() {
-            _ if bodiless => Vec::new(),
-            Length::Known(length) => self.exactly(stream, length).await?,
-            Length::Chunked => self.chunks(stream).await?,
-            Length::UntilClose => self.rest(stream).await?,
-        };
-        // After a switch of protocols nothing more can be asked.
-        let persists = head.persists()
-            && head.status != 101
-            && (bodiless || head.length() != Length::UntilClose);
-        let answer = Answer {
-            status: head.status,
-            headers: head.headers,
-            body,
-        };
-        Ok((answer, persists))
-    }
-
-    async fn head(&mut self, stream: &mut TcpStream) -> Result<Head, Lost> {
-        loop {
-            if let Some((head, length)) = Head::parse(&self.read)? {
-                self.read.advance(length);
-                return Ok(head);
+impl Open {
+    /// Whether another request can be sent: the other side has neither closed
+    /// it nor sent anything unasked. The kernel is asked, because the runtime
+    /// may not have looked yet.
+    async fn is_ready(&mut self) -> bool {
+        let look = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+        let looked = rustix::net::recv(&self.socket, &mut [0u8; 1], look);
+        let silent = looked.is_err_and(|error| error == rustix::io::Errno::WOULDBLOCK);
+        silent
+            && tokio::select! {
+                ready = self.sender.ready() => ready.is_ok(),
+                _ = &mut self.connection => false,
             }
-            let nothing_yet = self.read.is_empty();
-            if self.read.len() > HEAD_LIMIT {
-                return Err(Lost::NotHttp);
-            }
-            self.more(stream).await.map_err(|cut| match nothing_yet {
-                true => Lost::Closed,
-                false => cut,
-            })?;
-        }
     }
 
-    async fn exactly(&mut self, stream: &mut TcpStream, length: usize) -> Result<Vec<u8>, Lost> {
-        while self.read.len() < length {
-            self.more(stream).await?;
-        }
-        Ok(self.read.split_to(length).to_vec())
-    }
-
-    async fn rest(&mut self, stream: &mut TcpStream) -> Result<Vec<u8>, Lost> {
-        loop {
-            match stream.read_buf(&mut self.read).await {
-                Ok(0) => return Ok(self.read.split().to_vec()),
-                Ok(_) => {}
-                Err(_) => return Err(Lost::Cut),
-            }
-        }
-    }
-
-    async fn chunks(&mut self, stream: &mut TcpStream) -> Result<Vec<u8>, Lost> {
-        let mut body = Vec::new();
-        loop {
-            let line = self.line(stream).await?;
-            let size = line.split(|byte| *byte == b';').next().unwrap_or_default();
-            let size = std::str::from_utf8(size.trim_ascii()).map_err(|_| Lost::NotHttp)?;
-            let size = usize::from_str_radix(size, 16).map_err(|_| Lost::NotHttp)?;
-            if size == 0 {
-                // Trailers, then an empty line.
-                while !self.line(stream).await?.is_empty() {}
-                return Ok(body);
-            }
-            body.extend_from_slice(&self.exactly(stream, size).await?);
-            self.exactly(stream, 2).await?;
-        }
-    }
-
-    /// The next line, without its end.
-    async fn line(&mut self, stream: &mut TcpStream) -> Result<Vec<u8>, Lost> {
-        loop {
-            if let Some(at) = self.read.iter().position(|byte| *byte == b'\n') {
-                let line = self.read.split_to(at + 1);
-                return Ok(line.trim_ascii_end().to_vec());
-            }
-            if self.read.len() > HEAD_LIMIT {
-                return Err(Lost::NotHttp);
-            }
-            self.more(stream).await?;
-        }
-    }
-
-    async fn more(&mut self, stream: &mut TcpStream) -> Result<(), Lost> {
-        match stream.read_buf(&mut self.read).await {
-            Ok(0) | Err(_) => Err(Lost::Cut),
-            Ok(_) => Ok(()),
+    /// The answer to a request, and whether another can follow.
+    async fn exchange(&mut self, request: Request<Full<Bytes>>) -> Result<(Answer, bool), Lost> {
+        let mut asking = pin!(ask(&mut self.sender, request));
+        tokio::select! {
+            biased;
+            answer = &mut asking => Ok((answer?, true)),
+            // What came before its end is still to be had.
+            _ = &mut self.connection => Ok((asking.await?, false)),
         }
     }
 }
 
-/// Whether the other side has neither closed it nor sent anything unasked.
-/// Asked of the kernel, because the runtime may not have looked yet.
-fn is_open(stream: &TcpStream) -> bool {
-    let look = RecvFlags::PEEK | RecvFlags::DONTWAIT;
-    let looked = rustix::net::recv(stream, &mut [0u8; 1], look);
-    looked.is_err_and(|error| error == rustix::io::Errno::WOULDBLOCK)
+async fn ask(
+    sender: &mut SendRequest<Full<Bytes>>,
+    request: Request<Full<Bytes>>,
+) -> Result<Answer, Lost> {
+    let answer = sender.send_request(request).await;
+    let (head, body) = answer.map_err(|it| lost(&it, Lost::Closed))?.into_parts();
+    let body = body.collect().await.map_err(|it| lost(&it, Lost::Cut))?;
+    let line = |(name, value): (&http::HeaderName, &http::HeaderValue)| {
+        let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+        (name.to_string(), value)
+    };
+    Ok(Answer {
+        status: head.status.as_u16(),
+        headers: head.headers.iter().map(line).collect(),
+        body: body.to_bytes(),
+    })
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Length {
-    Known(usize),
-    Chunked,
-    UntilClose,
-}
-
-struct Head {
-    status: u16,
-    minor: u8,
-    headers: Vec<(String, String)>,
-}
-
-impl Head {
-    /// The head at the beginning of `bytes` and its length, once it is whole.
-    fn parse(bytes: &[u8]) -> Result<Option<(Head, usize)>, Lost> {
-        let mut headers = [httparse::EMPTY_HEADER; HEADERS];
-        let mut parsed = httparse::Response::new(&mut headers);
-        let length = match parsed.parse(bytes) {
-            Ok(httparse::Status::Complete(length)) => length,
-            Ok(httparse::Status::Partial) => return Ok(None),
-            Err(_) => return Err(Lost::NotHttp),
-        };
-        let line = |header: &httparse::Header<'_>| {
-            let value = String::from_utf8_lossy(header.value).into_owned();
-            (header.name.to_ascii_lowercase(), value)
-        };
-        let head = Head {
-            status: parsed.code.unwrap_or(0),
-            minor: parsed.version.unwrap_or(1),
-            headers: parsed.headers.iter().map(line).collect(),
-        };
-        Ok(Some((head, length)))
-    }
-
-    fn all<'h>(&'h self, name: &'h str) -> impl Iterator<Item = &'h str> {
-        let named = self.headers.iter().filter(move |(known, _)| known == name);
-        named.map(|(_, value)| value.as_str())
-    }
-
-    fn says(&self, name: &str, word: &str) -> bool {
-        let words = self.all(name).flat_map(|value| value.split(','));
-        words
-            .into_iter()
-            .any(|it| it.trim().eq_ignore_ascii_case(word))
-    }
-
-    fn length(&self) -> Length {
-        if self.says("transfer-encoding", "chunked") {
-            return Length::Chunked;
-        }
-        let length = self.all("content-length").next();
-        match length.and_then(|length| length.trim().parse().ok()) {
-            Some(length) => Length::Known(length),
-            None => Length::UntilClose,
-        }
-    }
-
-    fn persists(&self) -> bool {
-        !self.says("connection", "close")
-            && (self.minor >= 1 || self.says("connection", "keep-alive"))
+fn lost(error: &hyper::Error, otherwise: Lost) -> Lost {
+    let cause = error.source().and_then(|it| it.downcast_ref::<io::Error>());
+    let nonsense = [io::ErrorKind::InvalidInput, io::ErrorKind::InvalidData];
+    match cause {
+        _ if error.is_parse() => Lost::NotHttp,
+        Some(cause) if nonsense.contains(&cause.kind()) => Lost::NotHttp,
+        _ => otherwise,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
 
     /// Answers each connection's requests with these texts in turn, closing
@@ -287,11 +183,12 @@ mod tests {
         client
     }
 
-    const ASK: &[u8] = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n";
-
     async fn ask(client: &mut Client) -> Result<(u16, String), Lost> {
-        let answer = client.exchange(ASK, false).await?;
-        Ok((answer.status, String::from_utf8(answer.body).unwrap()))
+        let request = Request::get("/").header("host", "x");
+        let answer = client.exchange(request.body(Full::default()).unwrap());
+        let answer = answer.await?;
+        let body = String::from_utf8(answer.body.to_vec()).unwrap();
+        Ok((answer.status, body))
     }
 
     #[tokio::test]
@@ -328,7 +225,7 @@ mod tests {
                 "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
                 Lost::NotHttp,
             ),
-            ("HTTP/1.1 2", Lost::Cut),
+            ("HTTP/1.1 2", Lost::Closed),
             ("SSH-2.0-OpenSSH\r\n", Lost::NotHttp),
         ];
         for (text, lost) in cases {
@@ -344,8 +241,10 @@ mod tests {
         let answer = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
         let mut client = serve(vec![vec![answer], vec![answer]]).await;
         assert!(ask(&mut client).await.is_ok());
-        let kept = client.stream.as_ref().unwrap();
-        while is_open(kept) {
+        // Unless that was seen with the answer already.
+        while let Some(kept) = &mut client.kept
+            && kept.is_ready().await
+        {
             tokio::task::yield_now().await;
         }
         assert!(ask(&mut client).await.is_ok());

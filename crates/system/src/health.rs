@@ -5,6 +5,9 @@
 
 use std::time::Duration;
 
+use http::Request;
+use http::header::{ACCEPT, HOST, USER_AGENT};
+use http_body_util::Full;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -47,10 +50,12 @@ pub(super) async fn is_up(address: &str, path: Option<&str>) -> bool {
 }
 
 async fn answers_well(address: &str, path: &str) -> bool {
-    let request = format!(
-        "GET {path} HTTP/1.1\r\nhost: {address}\r\naccept: */*\r\nuser-agent: murphy\r\nconnection: close\r\n\r\n"
-    );
-    let mut client = Client::new(address);
-    let answer = client.exchange(request.as_bytes(), false).await;
+    let request = Request::get(path)
+        .header(HOST, address)
+        .header(USER_AGENT, "murphy")
+        .header(ACCEPT, "*/*")
+        .body(Full::default());
+    let Ok(request) = request else { return false };
+    let answer = Client::new(address).exchange(request).await;
     answer.is_ok_and(|answer| (200..400).contains(&answer.status))
 }

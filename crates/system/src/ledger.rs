@@ -16,8 +16,8 @@
 //! A process id alone never gets anybody killed: ids are used again.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -25,6 +25,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 
 use murphy_campaign::directory;
+use murphy_store::atomic_file::{self, DRAFT, Readable};
+use murphy_store::process::{Process, Stat, boot, runs};
 
 /// The variable that marks every process with its owner.
 pub const MARK: &str = "MURPHY_OWNER";
@@ -32,64 +34,11 @@ pub const MARK: &str = "MURPHY_OWNER";
 /// How long what an owner left behind may take to end by itself.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// One process, told from all others that had or will have its id.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Identity {
-    pid: i32,
-    /// When it started, in clock ticks since the machine did.
-    started: u64,
-}
-
-impl Identity {
-    /// Who has this id now.
-    fn of(pid: i32) -> Option<Self> {
-        let started = stat(pid)?.started;
-        Some(Identity { pid, started })
-    }
-
-    /// Whether nobody else can have its id, or that of its group: it runs, or
-    /// is dead and nobody has taken note of it.
-    fn holds_its_id(&self) -> bool {
-        Identity::of(self.pid).as_ref() == Some(self)
-    }
-
-    fn lives(&self) -> bool {
-        self.holds_its_id() && runs(self.pid)
-    }
-}
-
-/// What the kernel says of a process.
-struct Stat {
-    group: i32,
-    started: u64,
-    zombie: bool,
-}
-
-/// Whether there is such a process, and not only a dead one whose parent has
-/// not taken note of it: in a container that may never happen.
-fn runs(pid: i32) -> bool {
-    stat(pid).is_some_and(|stat| !stat.zombie)
-}
-
-fn stat(pid: i32) -> Option<Stat> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second field is the program's name, which may hold anything.
-    let (_, rest) = text.rsplit_once(')')?;
-    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
-    Some(Stat {
-        zombie: matches!(*fields.first()?, "Z" | "X"),
-        group: fields.get(2)?.parse().ok()?,
-        started: fields.get(19)?.parse().ok()?,
-    })
-}
-
 /// A ledger as it is on disk.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Page {
-    /// The machine since it was last started: process ids of before mean
-    /// nothing.
     boot: String,
-    owner: Identity,
+    owner: Process,
     mark: String,
     groups: Vec<Group>,
 }
@@ -98,7 +47,7 @@ struct Page {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Group {
     name: String,
-    leader: Identity,
+    leader: Process,
 }
 
 /// A ledger that cannot be kept.
@@ -118,23 +67,22 @@ pub(super) struct Ledger {
 impl Ledger {
     /// Opens a ledger in the state directory, before anything is started.
     pub(super) fn open(state: &Path) -> Result<Self, LedgerError> {
-        let pid = std::process::id() as i32;
-        let owner = Identity::of(pid).unwrap_or(Identity { pid, started: 0 });
+        let owner = Process::this();
+        let Process { pid, started } = owner;
         // One process may own several systems at once, as tests do.
         let tail = fastrand::u64(..);
         let ledger = Ledger {
             path: folder(state).join(format!("ledger-{pid}-{tail:016x}.json")),
             page: Page {
-                mark: format!("{pid}-{}-{tail:016x}", owner.started),
+                mark: format!("{pid}-{started}-{tail:016x}"),
                 boot: boot(),
                 owner,
                 groups: Vec::new(),
             },
         };
-        directory::make(state).map_err(|source| LedgerError {
-            path: ledger.path.clone(),
-            source,
-        })?;
+        directory::make(state)
+            .and_then(|()| directory::make_private(&folder(state)))
+            .map_err(|source| ledger.failed(source))?;
         ledger.write()?;
         Ok(ledger)
     }
@@ -147,7 +95,7 @@ impl Ledger {
     /// Writes down a group that was just started.
     pub(super) fn add(&mut self, name: &str, leader: Pid) -> Result<(), LedgerError> {
         // One that has ended already has left nothing to be stopped.
-        let Some(leader) = Identity::of(leader.as_raw_nonzero().get()) else {
+        let Some(leader) = Process::of(leader.as_raw_nonzero().get()) else {
             return Ok(());
         };
         self.page.groups.retain(|group| group.name != name);
@@ -167,10 +115,15 @@ impl Ledger {
 
     fn write(&self) -> Result<(), LedgerError> {
         let text = serde_json::to_vec_pretty(&self.page).expect("plain values become JSON");
-        replace(&self.path, &text).map_err(|source| LedgerError {
+        atomic_file::replace(&self.path, &text, Readable::Privately)
+            .map_err(|source| self.failed(source))
+    }
+
+    fn failed(&self, source: io::Error) -> LedgerError {
+        LedgerError {
             path: self.path.clone(),
             source,
-        })
+        }
     }
 }
 
@@ -184,25 +137,6 @@ impl Drop for Ledger {
 fn folder(state: &Path) -> PathBuf {
     state.join("run")
 }
-
-fn boot() -> String {
-    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id");
-    id.unwrap_or_default().trim().to_owned()
-}
-
-/// Puts a file in place whole or not at all, also if the power goes.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().expect("ledgers are in a folder");
-    directory::make_private(folder)?;
-    let draft = path.with_extension(DRAFT);
-    let mut file = directory::create_private(&draft)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&draft, path)?;
-    File::open(folder)?.sync_all()
-}
-
-const DRAFT: &str = "draft";
 
 /// What an owner that was killed had left behind, and is gone now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -307,7 +241,7 @@ fn running() -> impl Iterator<Item = (i32, Stat)> {
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let others = pids.filter(move |pid| *pid != own);
     others
-        .filter_map(|pid| Some((pid, stat(pid)?)))
+        .filter_map(|pid| Some((pid, Stat::of(pid)?)))
         .filter(|(_, stat)| !stat.zombie)
 }
 
@@ -344,12 +278,22 @@ mod tests {
         child.try_wait().unwrap().is_none()
     }
 
+    /// Waits for its end: one that is about to be dead is not looked for any
+    /// more a moment before it is.
+    fn ends(child: &mut Child) -> bool {
+        let deadline = Instant::now() + FAREWELL;
+        while is_running(child) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        !is_running(child)
+    }
+
     /// A page whose owner's id is in use by another process than the one that
     /// wrote it: it is dead.
     fn page_of_the_dead(mark: &str, groups: Vec<Group>) -> Page {
         Page {
             boot: boot(),
-            owner: Identity {
+            owner: Process {
                 pid: std::process::id() as i32,
                 started: 1,
             },
@@ -359,14 +303,15 @@ mod tests {
     }
 
     fn write(state: &Path, page: &Page) {
+        fs::create_dir_all(folder(state)).unwrap();
         let path = folder(state).join("ledger-1-aa.json");
-        replace(&path, &serde_json::to_vec(page).unwrap()).unwrap();
+        fs::write(&path, serde_json::to_vec(page).unwrap()).unwrap();
     }
 
     fn group(child: &Child) -> Group {
         Group {
             name: "cart".to_owned(),
-            leader: Identity::of(child.id() as i32).unwrap(),
+            leader: Process::of(child.id() as i32).unwrap(),
         }
     }
 
@@ -407,7 +352,7 @@ mod tests {
             (marked.id() as i32, "sleep 1000".to_owned()),
         ];
         assert_eq!(stopped, expected);
-        assert!(!is_running(&mut grouped) && !is_running(&mut marked));
+        assert!(ends(&mut grouped) && ends(&mut marked));
         assert!(is_running(&mut other));
         other.kill().unwrap();
         other.wait().unwrap();
@@ -444,7 +389,7 @@ mod tests {
         while runs(pid) {
             std::thread::sleep(Duration::from_millis(1));
         }
-        assert!(stat(pid).is_some());
+        assert!(Stat::of(pid).is_some());
         child
     }
 
@@ -454,7 +399,7 @@ mod tests {
         let (mut owner, mut child) = (zombie(), sleeper(None));
         let pid = owner.id() as i32;
         let page = Page {
-            owner: Identity::of(pid).unwrap(),
+            owner: Process::of(pid).unwrap(),
             ..page_of_the_dead("dead", vec![group(&child)])
         };
         write(folder.path(), &page);
@@ -463,7 +408,7 @@ mod tests {
         let done = clean_up(folder.path());
         assert_eq!(done.len(), 1);
         assert_eq!(done[0].owner, pid);
-        assert!(!is_running(&mut child));
+        assert!(ends(&mut child));
         assert!(!draft.exists());
         owner.wait().unwrap();
     }

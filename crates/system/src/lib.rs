@@ -19,14 +19,17 @@ mod options;
 mod parallel_check;
 mod ports;
 mod process;
+mod refusal;
 mod running_system;
 mod scenario;
 mod services;
+pub mod sightings;
 pub mod spec;
 mod steps;
 mod survey;
 mod teardown;
 pub mod template;
+pub mod versions;
 mod wiring;
 
 use std::sync::Arc;
@@ -42,7 +45,7 @@ use self::grace::Grace;
 use self::log::Log;
 use self::scenario::{About, Scenario};
 use self::services::Mark;
-use self::spec::{AskInjected, Injected, ScenarioSpec, Session, SystemSpec};
+use self::spec::{AskInjected, Injected, ScenarioSpec, Session, SystemSpec, UnderFault};
 use futures_util::future::BoxFuture;
 use murphy_campaign::{Executing, Job, Keep, SetupError, World};
 
@@ -74,6 +77,7 @@ pub struct LiveWorld {
     timeout: Duration,
     /// Whether the scenario's own requests may fail.
     entries: bool,
+    under_fault: UnderFault,
     /// The services to which a call is expected.
     expected: Vec<String>,
     /// Late calls of executions that were only tried out, or are another
@@ -114,6 +118,7 @@ impl LiveWorld {
             scenario: Scenario::prepare(&scenario, wiring, options.workers, &mark).await?,
             timeout: scenario.timeout,
             entries: scenario.entries,
+            under_fault: scenario.under_fault.clone(),
             expected: expected(&system.spec, &scenario),
             late_before: system.registry.late(),
             grace: Grace::set(options.grace),
@@ -188,6 +193,10 @@ impl LiveWorld {
         }
         self.system.crash_cause.take(&recorded);
         let ended = self.ended_since(&marks, &recorded).await;
+        let refused = result.is_err()
+            && ended.is_empty()
+            && took < self.timeout
+            && refusal::is_refused(&self.under_fault, &recorded);
         let result = with_ended(result, &ended);
         let logged = self.logged(result.is_err(), &marks).await;
         let output = printed.text();
@@ -201,7 +210,7 @@ impl LiveWorld {
             execution: Execution {
                 faultload: faultload.clone(),
                 trace: recorded.trace,
-                verdict: verdict(result, missing),
+                verdict: verdict(result, refused, missing),
             },
             details: recorded.details,
             quiet: recorded.quiet,
@@ -238,8 +247,8 @@ impl LiveWorld {
             entries: self.entries,
         };
         let id = match job.keep {
-            Keep::Calls => self.system.registry.begin(plan),
-            Keep::Requests => self.system.registry.begin_keeping_requests(plan),
+            Keep::Calls if !self.under_fault.looks_at_bodies() => self.system.registry.begin(plan),
+            Keep::Calls | Keep::Requests => self.system.registry.begin_keeping_requests(plan),
         };
         let id = id.map_err(|error| SetupError::new(error.to_string()))?;
         self.system.control.began(id, job.faultload.clone());
@@ -400,8 +409,9 @@ fn with_ended(result: Result<(), String>, ended: &[String]) -> Result<(), String
     }
 }
 
-fn verdict(result: Result<(), String>, missing: Vec<Fault>) -> Verdict {
+fn verdict(result: Result<(), String>, refused: bool, missing: Vec<Fault>) -> Verdict {
     match result {
+        Err(why) if refused => Verdict::Refused { why },
         Err(why) => Verdict::Failed { why },
         Ok(()) if missing.is_empty() => Verdict::Passed,
         Ok(()) => Verdict::NotExercised { missing },

@@ -162,6 +162,9 @@ pub struct ScenarioSpec {
     pub timeout: Duration,
     /// Whether its own requests may fail, too, or are only observed.
     pub entries: bool,
+    /// The answers to its requests that are right under faults: a test that
+    /// fails on one of them found no bug. Declared requests have their own.
+    pub under_fault: UnderFault,
 }
 
 /// What a test does.
@@ -282,14 +285,33 @@ pub struct Expectations {
     pub contains: Vec<String>,
     /// The answer must be complete within this time.
     pub within: Option<Duration>,
-    /// With any fault injected these statuses are right too: a failure that
-    /// is shown honestly.
-    pub status_under_fault: Vec<String>,
-    /// With any fault injected such an answer is right too: one that does
-    /// without what failed. Only status, headers and body count in it.
-    pub answers_under_fault: Vec<Expectations>,
+    /// What is right too with any fault injected.
+    pub under_fault: UnderFault,
     /// Words that are written down where the body holds them, whatever their
     /// case: the oracle `response` looks for them in what a test printed, and
     /// requests print nothing by themselves.
     pub keywords: Vec<String>,
+}
+
+/// What is right, besides what is right anyway, once a fault was injected.
+#[derive(Clone, Debug, Default)]
+pub struct UnderFault {
+    /// Statuses of failures that are shown honestly, as in
+    /// [`Expectations::status`].
+    pub statuses: Vec<String>,
+    /// Answers that do without what failed. Only status, headers and body count
+    /// in them.
+    pub answers: Vec<Expectations>,
+}
+
+impl UnderFault {
+    /// Whether nothing is declared.
+    pub fn is_empty(&self) -> bool {
+        self.statuses.is_empty() && self.answers.is_empty()
+    }
+
+    pub(crate) fn looks_at_bodies(&self) -> bool {
+        let looks = |it: &Expectations| !it.json.is_empty() || !it.contains.is_empty();
+        self.answers.iter().any(looks)
+    }
 }

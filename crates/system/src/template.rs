@@ -5,6 +5,8 @@
 //! can be checked before anything runs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::ops::Range;
 
 use murphy_model::nearest;
 
@@ -42,6 +44,16 @@ impl Place {
     pub fn url(&self) -> String {
         format!("http://{}", self.address())
     }
+
+    /// One of [`FIELDS`].
+    fn field(&self, field: &str) -> String {
+        match field {
+            "url" => self.url(),
+            "address" => self.address(),
+            "host" => self.host.clone(),
+            _ => self.port.to_string(),
+        }
+    }
 }
 
 impl From<std::net::SocketAddr> for Place {
@@ -56,41 +68,15 @@ impl From<std::net::SocketAddr> for Place {
 /// Where each service can be reached, as one of them sees it.
 pub type Places = BTreeMap<String, Place>;
 
-/// What of a place a template asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Field {
-    Url,
-    Address,
-    Host,
-    Port,
-}
-
-const FIELDS: [(&str, Field); 4] = [
-    ("url", Field::Url),
-    ("address", Field::Address),
-    ("host", Field::Host),
-    ("port", Field::Port),
-];
+/// What of a place a template can ask for.
+pub const FIELDS: [&str; 4] = ["url", "address", "host", "port"];
 
 /// A template that cannot be read or filled in.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
-    /// A brace that is neither part of a name nor doubled.
-    #[error("a lone `{brace}` in `{text}`; write `{brace}{brace}` for the character itself")]
-    LoneBrace {
-        /// Which one.
-        brace: char,
-        /// The whole text.
-        text: String,
-    },
-    /// Something else than the few forms there are.
-    #[error(
-        "`{{{inside}}}` is no template: there are {{NAME.url}}, {{NAME.address}}, {{NAME.host}}, {{NAME.port}} and {{port}}; write `{{{{` and `}}}}` for braces"
-    )]
-    Unreadable {
-        /// What is between the braces.
-        inside: String,
-    },
+    /// Braces that are not a placeholder.
+    #[error(transparent)]
+    Malformed(#[from] Malformed),
     /// No service has this name.
     #[error("`{{{name}.{field}}}`: no service is called `{name}`{}; there are {}", meant(.name, .known), .known.join(", "))]
     UnknownService {
@@ -113,25 +99,64 @@ fn meant(name: &str, known: &[String]) -> String {
     nearest.map_or_else(String::new, |it| format!("; did you mean `{it}`?"))
 }
 
+/// Braces that are neither a placeholder nor doubled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Malformed {
+    /// Where they are in the text.
+    pub part: Range<usize>,
+    /// What is between them; `None` where a brace is alone.
+    pub inside: Option<String>,
+    text: String,
+}
+
+impl std::error::Error for Malformed {}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Malformed { part, inside, text } = self;
+        match inside {
+            Some(inside) => write!(
+                f,
+                "`{{{inside}}}` is no template: there are {{NAME.url}}, {{NAME.address}}, {{NAME.host}}, {{NAME.port}} and {{port}}; write `{{{{` and `}}}}` for braces"
+            ),
+            None => {
+                let brace = &text[part.start..part.start + 1];
+                write!(
+                    f,
+                    "a lone `{brace}` in `{text}`; write `{brace}{brace}` for the character itself"
+                )
+            }
+        }
+    }
+}
+
 /// A piece of a template.
-enum Part<'t> {
+#[derive(Debug, PartialEq, Eq)]
+pub enum Part<'t> {
+    /// What stands for itself.
     Text(&'t str),
+    /// `{port}`: the service's own.
     OwnPort,
-    Of(&'t str, &'t str, Field),
+    /// `{NAME.field}`: the service, and one of [`FIELDS`].
+    Of(&'t str, &'t str),
 }
 
 /// Fills in a template. `own` is the port of the service it is for, if Murphy
 /// starts it.
 pub fn expand(text: &str, places: &Places, own: Option<u16>) -> Result<String, TemplateError> {
     let mut filled = String::with_capacity(text.len());
-    for part in parts(text)? {
+    for (_, part) in parts(text)? {
         match part {
             Part::Text(piece) => filled.push_str(piece),
             Part::OwnPort => filled.push_str(&own.ok_or(TemplateError::NoOwnPort)?.to_string()),
-            Part::Of(name, word, field) => {
+            Part::Of(name, field) => {
                 let place = places.get(name);
-                let place = place.ok_or_else(|| unknown(name, word, places.keys()))?;
-                filled.push_str(&field.of(place));
+                let place = place.ok_or_else(|| TemplateError::UnknownService {
+                    name: name.to_owned(),
+                    field: field.to_owned(),
+                    known: places.keys().cloned().collect(),
+                })?;
+                filled.push_str(&place.field(field));
             }
         }
     }
@@ -139,86 +164,76 @@ pub fn expand(text: &str, places: &Places, own: Option<u16>) -> Result<String, T
 }
 
 /// The services that a template names.
-pub fn names(text: &str) -> Result<BTreeSet<String>, TemplateError> {
-    let named = |part: &Part<'_>| match part {
-        Part::Of(name, ..) => Some((*name).to_owned()),
+pub fn names(text: &str) -> Result<BTreeSet<String>, Malformed> {
+    let named = |(_, part)| match part {
+        Part::Of(name, _) => Some(String::from(name)),
         Part::Text(_) | Part::OwnPort => None,
     };
-    Ok(parts(text)?.iter().filter_map(named).collect())
+    Ok(parts(text)?.into_iter().filter_map(named).collect())
 }
 
-/// Whether a template can be filled in once the places of the `known`
-/// services are; `own`: whether it is for a service that Murphy starts.
-pub fn check<'n>(
-    text: &str,
-    known: impl IntoIterator<Item = &'n str>,
-    own: bool,
-) -> Result<(), TemplateError> {
-    let nowhere = Place {
-        host: String::new(),
-        port: 0,
+/// The pieces of a template with their places, braces included.
+pub fn parts(text: &str) -> Result<Vec<(Range<usize>, Part<'_>)>, Malformed> {
+    let malformed = |part, inside: Option<&str>| Malformed {
+        part,
+        inside: inside.map(str::to_owned),
+        text: text.to_owned(),
     };
-    let known = known.into_iter();
-    let places = known.map(|name| (name.to_owned(), nowhere.clone()));
-    expand(text, &places.collect(), own.then_some(0)).map(drop)
-}
-
-fn unknown<'k>(name: &str, field: &str, known: impl Iterator<Item = &'k String>) -> TemplateError {
-    TemplateError::UnknownService {
-        name: name.to_owned(),
-        field: field.to_owned(),
-        known: known.cloned().collect(),
-    }
-}
-
-impl Field {
-    fn of(self, place: &Place) -> String {
-        match self {
-            Field::Url => place.url(),
-            Field::Address => place.address(),
-            Field::Host => place.host.clone(),
-            Field::Port => place.port.to_string(),
-        }
-    }
-}
-
-fn parts(text: &str) -> Result<Vec<Part<'_>>, TemplateError> {
     let mut parts = Vec::new();
-    let mut rest = text;
-    while let Some(at) = rest.find(['{', '}']) {
-        let (before, from) = rest.split_at(at);
-        parts.push(Part::Text(before));
-        if from.starts_with("{{") || from.starts_with("}}") {
-            parts.push(Part::Text(&from[..1]));
-            rest = &from[2..];
+    let mut at = 0;
+    while let Some(brace) = text[at..].find(['{', '}']).map(|offset| at + offset) {
+        parts.push((at..brace, Part::Text(&text[at..brace])));
+        let rest = &text[brace..];
+        if rest.starts_with("{{") || rest.starts_with("}}") {
+            at = brace + 2;
+            parts.push((brace..at, Part::Text(&rest[..1])));
             continue;
         }
-        let inside = from.strip_prefix('{');
-        let inside = inside.and_then(|inside| inside.split_once('}'));
-        let lone = || TemplateError::LoneBrace {
-            brace: if from.starts_with('{') { '{' } else { '}' },
-            text: text.to_owned(),
-        };
-        let (inside, after) = inside.ok_or_else(lone)?;
-        parts.push(reference(inside)?);
-        rest = after;
+        if rest.starts_with('}') {
+            return Err(malformed(brace..brace + 1, None));
+        }
+        let length = rest.find('}');
+        let length = length.ok_or_else(|| malformed(brace..text.len(), None))?;
+        at = brace + length + 1;
+        let inside = &rest[1..length];
+        let part = placeholder(inside).ok_or_else(|| malformed(brace..at, Some(inside)))?;
+        parts.push((brace..at, part));
     }
-    parts.push(Part::Text(rest));
+    parts.push((at..text.len(), Part::Text(&text[at..])));
     Ok(parts)
 }
 
-fn reference(inside: &str) -> Result<Part<'_>, TemplateError> {
+fn placeholder(inside: &str) -> Option<Part<'_>> {
     if inside == "port" {
-        return Ok(Part::OwnPort);
+        return Some(Part::OwnPort);
     }
-    let unreadable = || TemplateError::Unreadable {
-        inside: inside.to_owned(),
-    };
     // Names of services may hold dots themselves.
-    let (name, word) = inside.rsplit_once('.').ok_or_else(unreadable)?;
-    let field = FIELDS.iter().find(|(known, _)| *known == word);
-    let (_, field) = field.ok_or_else(unreadable)?;
-    Ok(Part::Of(name, word, *field))
+    let (name, field) = inside.rsplit_once('.')?;
+    FIELDS.contains(&field).then_some(Part::Of(name, field))
+}
+
+/// A word typed by someone who knows nothing of templates: only what names a
+/// service is a placeholder, other braces are meant literally.
+pub fn of_typed(word: &str, is_service: impl Fn(&str) -> bool) -> String {
+    let mut template = String::with_capacity(word.len());
+    let mut rest = word;
+    while let Some(brace) = rest.find(['{', '}']) {
+        template.push_str(&rest[..brace]);
+        rest = &rest[brace..];
+        let end = rest.find('}').unwrap_or(0) + 1;
+        let length = match rest.get(1..end - 1).and_then(placeholder) {
+            Some(Part::Of(service, _)) if is_service(service) => {
+                template.push_str(&rest[..end]);
+                end
+            }
+            _ => {
+                template.push_str(&rest[..1].repeat(2));
+                1
+            }
+        };
+        rest = &rest[length..];
+    }
+    template + rest
 }
 
 #[cfg(test)]
@@ -277,16 +292,42 @@ mod tests {
     }
 
     #[test]
-    fn names_are_found_and_checked_without_places() {
+    fn names_are_found_without_places() {
         let text = "{cart.url} {port} {cart.port} {payment.host} {{x.url}}";
         let found: Vec<_> = names(text).unwrap().into_iter().collect();
         assert_eq!(found, ["cart", "payment"]);
-        assert_eq!(check(text, ["cart", "payment"], true), Ok(()));
-        assert!(check(text, ["cart"], true).is_err());
-        assert_eq!(
-            check(text, ["cart", "payment"], false),
-            Err(TemplateError::NoOwnPort)
-        );
+    }
+
+    #[test]
+    fn what_is_no_placeholder_is_refused_with_its_place() {
+        let cases = [
+            ("x {cart}", "{cart}", Some("cart")),
+            ("{cart.uri}", "{cart.uri}", Some("cart.uri")),
+            ("{}", "{}", Some("")),
+            ("a } b", "}", None),
+            ("a {b.url", "{b.url", None),
+        ];
+        for (text, wrong, inside) in cases {
+            let refused = parts(text).unwrap_err();
+            assert_eq!(
+                (&text[refused.part], refused.inside.as_deref()),
+                (wrong, inside)
+            );
+        }
+    }
+
+    #[test]
+    fn typed_braces_are_literal_unless_they_name_a_service() {
+        let cases = [
+            (r#"{"a": {"b": 1}}"#, r#"{{"a": {{"b": 1}}}}"#),
+            ("{cart.url}/x", "{cart.url}/x"),
+            ("{shop.url}", "{{shop.url}}"),
+            ("{port} } {", "{{port}} }} {{"),
+            ("plain", "plain"),
+        ];
+        for (typed, template) in cases {
+            assert_eq!(of_typed(typed, |name| name == "cart"), template);
+        }
     }
 
     #[test]

@@ -75,8 +75,8 @@ impl Wiring {
         settings: Settings,
     ) -> Result<Self, SetupError> {
         let workers = callers.workers;
-        let doors = doors(system, &direct, callers);
-        let listeners = doors.iter().map(|(_, listener)| listener.clone());
+        let wired = wired(system, &direct, callers);
+        let listeners = wired.iter().map(|it| it.listener.clone());
         let proxy = Proxy::start(listeners.collect(), registry.clone(), settings);
         let proxy = proxy.map_err(|error| cannot_listen(system, &error))?;
         let mut wiring = Wiring {
@@ -87,10 +87,10 @@ impl Wiring {
             proxy,
         };
         let addresses = wiring.proxy.addresses().to_vec();
-        registry.listening(ports(system, &wiring.direct, &doors, &addresses));
+        registry.listening(ports(system, &wiring.direct, &wired, &addresses));
         registry.calling(call_graph(system));
-        for ((caller, listener), address) in doors.into_iter().zip(addresses) {
-            wiring.note(caller, listener.service, address.into());
+        for (it, address) in wired.into_iter().zip(addresses) {
+            wiring.note(it.caller, it.service, address.into());
         }
         Ok(wiring)
     }
@@ -144,12 +144,11 @@ pub(super) fn cannot_listen(system: &SystemSpec, error: &StartError) -> SetupErr
 fn ports(
     system: &SystemSpec,
     direct: &Places,
-    doors: &[(Caller, Listener)],
+    wired: &[Wired],
     addresses: &[SocketAddr],
 ) -> registry::Places {
-    let proxies = doors.iter().zip(addresses);
-    let proxies =
-        proxies.map(|((_, listener), address)| (address.port(), listener.service.as_str().into()));
+    let proxies = wired.iter().zip(addresses);
+    let proxies = proxies.map(|(it, address)| (address.port(), it.service.as_str().into()));
     let started = system.services.iter().filter_map(|service| {
         let port = direct.get(&service.name)?.port;
         let is_started = matches!(service.source, Source::Managed(_));
@@ -158,41 +157,45 @@ fn ports(
     proxies.chain(started).collect()
 }
 
-fn doors(system: &SystemSpec, direct: &Places, who: Callers) -> Vec<(Caller, Listener)> {
+/// A listener in front of a service, for some callers.
+struct Wired {
+    caller: Caller,
+    service: String,
+    listener: Listener,
+}
+
+/// All listeners that a system needs.
+fn wired(system: &SystemSpec, direct: &Places, who: Callers) -> Vec<Wired> {
     let anywhere: SocketAddr = (Ipv4Addr::LOCALHOST, 0).into();
     let seen = system.services.iter().filter(|service| service.proxied);
-    let doors = seen.flat_map(|service| {
+    let all = seen.flat_map(|service| {
         let upstream = direct[&service.name].address();
-        let door = move |caller: Caller, listen, origin| {
-            let listener = Listener {
-                service: service.name.clone(),
-                listen,
-                upstream: upstream.clone(),
-                origin,
-            };
-            (caller, listener)
+        let one = move |caller: Caller, listen, origin| Wired {
+            caller,
+            service: service.name.clone(),
+            listener: Listener::of(&service.name, upstream.clone(), listen, origin),
         };
-        let common = door(
+        let common = one(
             Caller::Anyone,
             service.listen.unwrap_or(anywhere),
             common_origin(system, service, who),
         );
         let entries = (0..who.workers).map(|worker| {
             let origin = Origin::Entry(WorkerId(worker));
-            door(Caller::Worker(worker), anywhere, origin)
+            one(Caller::Worker(worker), anywhere, origin)
         });
         let callers = callers(system, &service.name).into_iter().map(|caller| {
             let origin = Origin::Service {
                 caller: Some(caller.as_str().into()),
             };
-            door(Caller::Service(caller), anywhere, origin)
+            one(Caller::Service(caller), anywhere, origin)
         });
         let mut all = vec![common];
         all.extend(entries);
         all.extend(callers);
         all
     });
-    doors.collect()
+    all.collect()
 }
 
 /// Whose traffic comes in at the common listener; see the module's text.

@@ -166,7 +166,7 @@ async fn requests_are_judged_by_what_is_expected() {
     let folder = folder();
     let mut first = request("shop", "/buy");
     first.expect.json = vec![("items.0.name".to_owned(), "tea".into())];
-    first.expect.status_under_fault = vec!["5xx".to_owned()];
+    first.expect.under_fault.statuses = vec!["5xx".to_owned()];
     let mut second = request("cart", "/items");
     second.expect.contains = vec!["coffee".to_owned()];
     let both = scenario(ScenarioKind::Requests(vec![first.clone(), second]));

@@ -77,10 +77,7 @@ const SETTINGS: murphy_registry::Settings = murphy_registry::Settings {
 };
 
 fn listener(upstream: SocketAddr) -> Listener {
-    Listener {
-        service: SERVICE.to_owned(),
-        listen: SocketAddr::from(([127, 0, 0, 1], 0)),
-        upstream: upstream.to_string(),
-        origin: Origin::Service { caller: None },
-    }
+    let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
+    let origin = Origin::Service { caller: None };
+    Listener::of(SERVICE, upstream.to_string(), anywhere, origin)
 }

@@ -20,7 +20,6 @@ use murphy_search::Ticket;
 
 use super::{Run, Until};
 use crate::judge::Symptom;
-use crate::redacted::redacted;
 use crate::searcher::Searcher;
 use crate::world::SetupError;
 
@@ -437,16 +436,7 @@ impl Run<'_> {
         let faultload = &suspect.observed.execution.faultload;
         self.checks.besides.repeated += 1;
         self.checks.began(suspect.ticket, faultload);
-        self.alone(faultload, identity).await
-    }
-
-    async fn alone(
-        &mut self,
-        faultload: &Faultload,
-        identity: &Arc<Identity>,
-    ) -> Result<Observed, SetupError> {
-        let observed = self.world.run(0, faultload, identity).await?;
-        Ok(redacted(observed))
+        self.world.run(0, faultload, identity).await
     }
 
     /// The scenario without faults, if it fails.
@@ -454,7 +444,7 @@ impl Run<'_> {
         &mut self,
         identity: &Arc<Identity>,
     ) -> Result<Option<Observed>, SetupError> {
-        let observed = self.alone(&Faultload::none(), identity).await?;
+        let observed = self.world.run(0, &Faultload::none(), identity).await?;
         let has_failed = !self.symptoms(&observed).is_empty();
         self.checks.besides.checks += 1;
         self.sink.note(&Event::Checked {
@@ -565,7 +555,7 @@ impl Run<'_> {
         identity: &Arc<Identity>,
     ) -> Result<bool, SetupError> {
         self.checks.besides.repeated += 1;
-        self.alone(faultload, identity).await?;
+        self.world.run(0, faultload, identity).await?;
         Ok(self.failing_check(identity).await?.is_some())
     }
 

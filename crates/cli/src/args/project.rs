@@ -17,7 +17,7 @@ pub(crate) struct ProjectArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) scenario: Vec<String>,
 
-    /// A test command to be used instead of the scenarios in the file.
+    /// A test command to be used instead of the scenarios in the file; where that has only one, its `env`, `timeout` and `under_fault` stay.
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 }

@@ -9,7 +9,6 @@
 
 mod advice;
 mod services;
-mod sightings;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,11 +17,9 @@ use std::sync::Arc;
 
 use murphy_campaign::{Event, Failed, Refused, SetupError, Sink};
 use murphy_model::{Flag, Link, Observed, Verdict};
+use murphy_system::sightings::{self, Sightings};
 use murphy_system::spec::ScenarioSpec;
 use murphy_system::{Correlation, LiveWorld};
-
-use self::sightings::Sightings;
-use self::table::Table;
 
 use crate::args::{DoctorArgs, SearchArgs};
 use crate::context::Context;
@@ -199,7 +196,7 @@ impl Report<'_> {
         if rows.is_empty() {
             return writeln!(out, "  no calls between services were seen");
         }
-        Table::new(self.sightings.columns(), &rows, &callers).write(out)?;
+        table::write(&self.sightings.columns(), &rows, &callers, out)?;
         self.write_callers(out)?;
         let broken = |row: &&sightings::Row| !row.is_certain();
         let mut suspects: BTreeSet<&str> = BTreeSet::new();

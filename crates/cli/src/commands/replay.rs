@@ -43,7 +43,8 @@ async fn play(
     let modes: Vec<String> = plan.modes().iter().map(Mode::to_string).collect();
     let config = args.config.as_deref();
     let system = ReplaySystem::of_replay(&replay, modes.join(","), config, context).await?;
-    let replayed = system.replay(&replay, &plan).await;
-    let stopped = runtime::stop(system.stop(), false).await;
+    let ReplaySystem { world, reference } = system;
+    let replayed = reference.replay(&*world, &replay, &plan).await;
+    let stopped = runtime::stop(world.stop(), false).await;
     Ok((replayed??, stopped))
 }

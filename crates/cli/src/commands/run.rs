@@ -9,7 +9,7 @@ use murphy_campaign::{Heading, Memory, Settings as Campaign, SetupError, Sink, W
 use murphy_model::{Faultload, Incomplete, Observed};
 use murphy_report::redact;
 use murphy_report::shell::quoted;
-use murphy_store::Ndjson;
+use murphy_store::{Ndjson, output_files};
 use murphy_system::RunningSystem;
 use murphy_system::spec::ScenarioSpec;
 
@@ -22,7 +22,7 @@ use crate::progress::Progress;
 use crate::project::Project;
 use crate::reporting::{self, Replays, Reports};
 use crate::settings::Typed;
-use crate::{exit, observe, output, output_files, patience, runtime};
+use crate::{exit, observe, output, patience, runtime};
 
 /// What the scenarios of a run have in common.
 struct Run<'r> {
@@ -186,6 +186,10 @@ async fn one(
         about: about(scenario),
         explain_command: explain_command(args, project, scenario),
         explain_ending: explain_ending(&project.command),
+        declared_in: match project.command.is_empty() {
+            true => format!("[scenario.{}]", scenario.name),
+            false => "the scenario in murphy.toml".to_owned(),
+        },
         solo: None,
     };
     let system = shared.enter(project, campaign.jobs, kept.name()).await?;
@@ -364,7 +368,7 @@ fn about(scenario: &ScenarioSpec) -> String {
                 RequestCall::Grpc { method, .. } => format!("{method} at {}", request.service),
             };
             let all: Vec<String> = requests.iter().map(text).collect();
-            redact::owned(&all.join(", then "))
+            all.join(", then ")
         }
         ScenarioKind::Function(_) => "a function".to_owned(),
     }

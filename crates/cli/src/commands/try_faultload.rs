@@ -7,10 +7,9 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use murphy_campaign::{Event, Settings as Campaign, Sink, World, redacted};
-use murphy_model::{
-    Attempts, Fault, Faultload, Observed, Pattern, Point, Severity, Target, Verdict,
-};
+use murphy::replays::missing;
+use murphy_campaign::{Event, Settings as Campaign, Sink, World};
+use murphy_model::{Attempts, Fault, Faultload, Observed, Pattern, Point, Severity, Target};
 use murphy_oracle::{Oracle, Reference, judge};
 use murphy_report::number::counted;
 use murphy_report::terminal;
@@ -111,7 +110,7 @@ async fn under_faults(
     let (reference, chosen) =
         references.map_err(|failed| Error::of_campaign(failed, observe::HINT))?;
     let identity = Arc::new(chosen.identity);
-    let observed = redacted(world.run(0, faultload, &identity).await?);
+    let observed = world.run(0, faultload, &identity).await?;
     let reference = Reference::of([&reference]);
     let complaints = judge(&observed, &reference, &campaign.oracles)
         .into_iter()
@@ -124,17 +123,6 @@ async fn under_faults(
         missing: missing(&observed),
         observed,
     })
-}
-
-/// The faults that no call matched, or that took no effect.
-fn missing(observed: &Observed) -> Vec<Fault> {
-    let execution = &observed.execution;
-    if let Verdict::NotExercised { missing } = &execution.verdict {
-        return missing.clone();
-    }
-    let injected = execution.trace.injected();
-    let is_missing = |fault: &Fault| !injected.faults().any(|other| other == *fault);
-    execution.faultload.faults().filter(is_missing).collect()
 }
 
 impl Tried {

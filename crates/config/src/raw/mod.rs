@@ -147,6 +147,8 @@ pub(crate) struct Scenario {
     /// What happens to the test's own requests: they are only observed ("observe"), or fail like any other call ("inject").
     #[schemars(extend("enum" = ["observe", "inject"]))]
     pub(crate) entry: Option<Text>,
+    /// Answers to its requests that are right while a fault is injected: a test that fails on one of them was refused honestly, which is no finding. Statuses, or answers such as `{ status = 200, contains = "unavailable" }`.
+    pub(crate) under_fault: Option<At<OneOrMany<UnderFault<ExpectedAnswer>>>>,
 }
 
 /// A request: `request` or `grpc`.

@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 use murphy_model::{Mode, Pattern, SyntaxError, nearest};
+use murphy_system::template::{self, Part};
 
 use crate::Span;
 use crate::file::File;
 use crate::raw::{At, Modes, Named, OneOrMany, Text, Words};
-use crate::template::{self, PROPERTIES, Placeholder};
 use crate::time_span;
 use crate::usage::Usage;
 use crate::words;
@@ -243,21 +243,19 @@ impl<'f> Checker<'f> {
         let example = self.services.first().map_or("shop", String::as_str);
         let ways =
             format!("write for example `{{{example}.url}}`, or `{{{{` and `}}}}` for braces");
-        match template::names(&text.value) {
+        match template::parts(&text.value) {
             Err(bad) => {
-                let message = match bad.inside {
+                let message = match &bad.inside {
                     None => "unmatched brace".to_owned(),
                     Some(inside) => format!("`{{{inside}}}` is not a placeholder"),
                 };
-                let hint = bad
-                    .inside
-                    .and_then(|inside| self.meant(inside))
-                    .unwrap_or(ways);
+                let hint = bad.inside.and_then(|inside| self.meant(&inside));
+                let hint = hint.unwrap_or(ways);
                 self.refuse_part(text, bad.part, message, "not a placeholder", hint);
             }
             Ok(found) => {
-                for (part, placeholder) in found {
-                    self.placeholder(text, part, &placeholder, filler);
+                for (place, part) in found {
+                    self.part(text, place, &part, filler);
                 }
             }
         }
@@ -268,22 +266,17 @@ impl<'f> Checker<'f> {
         let (service, property) = inside.split_once('.').unwrap_or((inside, "url"));
         let services = self.services.iter().map(String::as_str);
         let service = nearest(service, services)?;
-        let property = nearest(property, PROPERTIES).unwrap_or("url");
+        let property = nearest(property, template::FIELDS).unwrap_or("url");
         Some(format!("did you mean `{{{service}.{property}}}`?"))
     }
 
-    fn placeholder(
-        &mut self,
-        text: &Text,
-        part: Span,
-        placeholder: &Placeholder<'_>,
-        filler: Filler,
-    ) {
-        match placeholder {
-            Placeholder::OwnPort if filler == Filler::Managed => {}
-            Placeholder::OwnPort => self.refuse_part(
+    fn part(&mut self, text: &Text, place: Span, part: &Part<'_>, filler: Filler) {
+        match part {
+            Part::Text(_) => {}
+            Part::OwnPort if filler == Filler::Managed => {}
+            Part::OwnPort => self.refuse_part(
                 text,
-                part,
+                place,
                 "only a service that Murphy starts has a port of its own",
                 "whose port?",
                 format!(
@@ -291,10 +284,10 @@ impl<'f> Checker<'f> {
                     self.services.first().map_or("shop", String::as_str)
                 ),
             ),
-            Placeholder::Of { service } => {
+            Part::Of(service, _) => {
                 let name = Text {
                     value: (*service).to_owned(),
-                    span: self.file.inside(&text.span, &text.value, part),
+                    span: self.file.inside(&text.span, &text.value, place),
                 };
                 self.service(&name);
             }

@@ -3,12 +3,12 @@
 use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue};
 use murphy_model::{GrpcCode, Protocol, nearest};
-use murphy_system::spec::{Expectations, RequestCall, RequestSpec};
+use murphy_system::spec::{Expectations, RequestCall, RequestSpec, UnderFault};
 use serde_json::Value;
 
 use super::checker::Checker;
 use crate::Span;
-use crate::raw::{At, Expect, ExpectedAnswer, Json, OneOrMany, Request, Status, Text, UnderFault};
+use crate::raw::{self, At, Expect, ExpectedAnswer, Json, OneOrMany, Request, Status, Text};
 
 /// A request that has exactly one of `request` and `grpc`; asked of
 /// `default_service` if it does not say whom.
@@ -135,24 +135,25 @@ fn grpc(checker: &mut Checker<'_>, asked: &Text, json: Option<At<Json>>) -> Opti
 
 fn expectations(checker: &mut Checker<'_>, raw: Expect, protocol: Protocol) -> Expectations {
     let within = raw.within.and_then(|text| checker.duration(&text));
-    let (statuses_then, answers) = under_fault(raw.under_fault);
     let usual = ExpectedAnswer {
         status: raw.status,
         headers: raw.headers,
         json: raw.json,
         contains: raw.contains,
     };
-    let answers = answers.into_iter();
     Expectations {
         within,
-        status_under_fault: statuses(checker, statuses_then, protocol),
-        answers_under_fault: answers.map(|it| answer(checker, it, protocol)).collect(),
-        ..answer(checker, usual, protocol)
+        under_fault: under_fault(checker, raw.under_fault, Some(protocol)),
+        ..answer(checker, usual, Some(protocol))
     }
 }
 
 /// What must hold of the answer itself.
-fn answer(checker: &mut Checker<'_>, raw: ExpectedAnswer, protocol: Protocol) -> Expectations {
+fn answer(
+    checker: &mut Checker<'_>,
+    raw: ExpectedAnswer,
+    protocol: Option<Protocol>,
+) -> Expectations {
     let json = raw.json.map(|json| json.0).unwrap_or_default();
     let json = json
         .into_iter()
@@ -171,26 +172,44 @@ fn answer(checker: &mut Checker<'_>, raw: ExpectedAnswer, protocol: Protocol) ->
     }
 }
 
-/// The statuses that are right under a fault, and the answers.
-fn under_fault(
-    raw: Option<At<OneOrMany<UnderFault<ExpectedAnswer>>>>,
-) -> (Vec<At<Status>>, Vec<ExpectedAnswer>) {
-    let (mut statuses, mut answers) = (Vec::new(), Vec::new());
+/// What is right under a fault; `protocol`: none where it may be any.
+pub(super) fn under_fault(
+    checker: &mut Checker<'_>,
+    raw: Option<At<OneOrMany<raw::UnderFault<ExpectedAnswer>>>>,
+    protocol: Option<Protocol>,
+) -> UnderFault {
+    let mut declared = UnderFault::default();
     for At { value, span } in raw.map(At::items).unwrap_or_default() {
         match value {
-            UnderFault::Status(value) => statuses.push(At { value, span }),
-            UnderFault::Answer(answer) => answers.push(*answer),
+            raw::UnderFault::Status(value) => {
+                let status = status(checker, At { value, span }, protocol);
+                declared.statuses.extend(status);
+            }
+            raw::UnderFault::Answer(it) => declared.answers.push(answer(checker, *it, protocol)),
         }
     }
-    (statuses, answers)
+    declared
 }
 
-fn statuses(checker: &mut Checker<'_>, items: Vec<At<Status>>, protocol: Protocol) -> Vec<String> {
-    let read = |status| match protocol {
-        Protocol::Grpc => grpc_status(checker, status),
-        _ => http_status(checker, status),
-    };
+fn statuses(
+    checker: &mut Checker<'_>,
+    items: Vec<At<Status>>,
+    protocol: Option<Protocol>,
+) -> Vec<String> {
+    let read = |it| status(checker, it, protocol);
     items.into_iter().filter_map(read).collect()
+}
+
+fn status(
+    checker: &mut Checker<'_>,
+    status: At<Status>,
+    protocol: Option<Protocol>,
+) -> Option<String> {
+    match (protocol, &status.value) {
+        (Some(Protocol::Grpc), _) => grpc_status(checker, status),
+        (None, Status::Name(name)) if name.parse::<u16>().is_err() => grpc_status(checker, status),
+        _ => http_status(checker, status),
+    }
 }
 
 fn http_status(checker: &mut Checker<'_>, status: At<Status>) -> Option<String> {

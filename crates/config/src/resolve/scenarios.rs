@@ -3,11 +3,16 @@
 //! Owns which keys go together. A request's own parts are `requests`'
 //! business.
 
-use murphy_system::spec::{CommandSpec, ScenarioKind, ScenarioSpec, StepSpec};
+use murphy_system::spec::{
+    CommandSpec, Expectations, ScenarioKind, ScenarioSpec, StepSpec, UnderFault,
+};
 
 use super::checker::{Checker, Filler};
 use super::requests;
-use crate::raw::{At, Named, Request, Scenario, Step, StepTable, Steps, Text, Words};
+use crate::raw::{
+    self, At, ExpectedAnswer, Named, OneOrMany, Request, Scenario, Step, StepTable, Steps, Text,
+    Words,
+};
 use crate::{SCENARIO_TIMEOUT, Span};
 
 /// A key that is there, and where its value stands.
@@ -41,7 +46,7 @@ pub(super) fn scenarios(
 /// What `entry` may say: whether the test's own requests fail, too.
 const ENTRIES: [(&str, bool); 2] = [("observe", false), ("inject", true)];
 
-fn one(checker: &mut Checker<'_>, name: &Text, raw: Scenario) -> Option<ScenarioSpec> {
+fn one(checker: &mut Checker<'_>, name: &Text, mut raw: Scenario) -> Option<ScenarioSpec> {
     let plain = checker.name("scenario", name);
     let timeout = match &raw.timeout {
         Some(text) => checker.duration(text),
@@ -69,13 +74,49 @@ fn one(checker: &mut Checker<'_>, name: &Text, raw: Scenario) -> Option<Scenario
         ("expect", span(&raw.expect)),
     ];
     check_fit(checker, form, others);
-    let kind = kind(checker, raw)?;
+    let under_fault = under_fault(checker, raw.under_fault.take(), form);
+    let mut kind = kind(checker, raw)?;
+    if let ScenarioKind::Requests(requests) = &mut kind {
+        for expect in requests.iter_mut().map(|request| &mut request.expect) {
+            let declared = under_fault.clone();
+            expect.under_fault.statuses.extend(declared.statuses);
+            expect.under_fault.answers.extend(declared.answers);
+        }
+    }
     Some(ScenarioSpec {
         name: plain?,
         kind,
         timeout: timeout?,
         entries: entries?,
+        under_fault,
     })
+}
+
+/// The answers that are right under faults. Of those to a command's requests
+/// only the status is known, and the body where they are a success.
+fn under_fault(
+    checker: &mut Checker<'_>,
+    raw: Option<At<OneOrMany<raw::UnderFault<ExpectedAnswer>>>>,
+    form: &str,
+) -> UnderFault {
+    let span = span(&raw);
+    let declared = requests::under_fault(checker, raw, None);
+    let is_success = |status: &String| status.starts_with('2') || status == "OK";
+    let cannot_be_seen = |it: &Expectations| {
+        let looks_at_body = !it.json.is_empty() || !it.contains.is_empty();
+        !it.headers.is_empty() || (looks_at_body && !it.status.iter().all(is_success))
+    };
+    if let Some(span) = span
+        && form == "command"
+        && declared.answers.iter().any(cannot_be_seen)
+    {
+        let message =
+            "of answers to a command only the status is seen, and the body of successful ones";
+        let label = "asks for more than that";
+        let hint = "write the statuses of failures alone: `under_fault = [503]`";
+        checker.refuse(&span, message, label, hint);
+    }
+    declared
 }
 
 fn kind(checker: &mut Checker<'_>, raw: Scenario) -> Option<ScenarioKind> {

@@ -229,6 +229,7 @@ fn scenario_spec(served: &Arc<Served>, time: &Arc<TimeScale>, options: &Options)
         kind: ScenarioKind::Function(function),
         timeout: 2 * patience,
         entries: false,
+        under_fault: Default::default(),
     }
 }
 

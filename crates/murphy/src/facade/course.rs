@@ -155,6 +155,7 @@ impl Campaign {
             kind: ScenarioKind::Function(function),
             timeout: self.timeout,
             entries: false,
+            under_fault: Default::default(),
         })
     }
 

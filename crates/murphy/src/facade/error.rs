@@ -64,7 +64,7 @@ impl fmt::Display for Error {
             Error::Nonsense(text) => f.write_str(text),
             Error::Syntax(error) => error.fmt(f),
             Error::Refused(refused) => write_refused(refused, f),
-            Error::Broken(broken) => write_broken(broken, f),
+            Error::Broken(broken) => f.write_str(&setup_error_text(broken)),
             Error::Store(error) => error.fmt(f),
             Error::Directory(path, error) => {
                 write!(
@@ -107,9 +107,15 @@ fn write_refused(refused: &Refused, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// Without the secrets that commands and logs may hold.
-fn write_broken(broken: &SetupError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// All that is known of a setup that failed. Commands are shown with what their
+/// variables stand for, and services may log anything; what is secret of it does
+/// not belong into a build's log.
+#[doc(hidden)]
+pub fn setup_error_text(broken: &SetupError) -> String {
     let mut text = broken.message.clone();
+    if let Some(place) = &broken.place {
+        text += &format!("\n --> {place}");
+    }
     for (name, log) in &broken.logs {
         text += &format!("\n  -- the last lines of {name}:");
         for line in log.lines() {
@@ -119,5 +125,22 @@ fn write_broken(broken: &SetupError, f: &mut fmt::Formatter<'_>) -> fmt::Result 
     if let Some(hint) = &broken.hint {
         text += &format!("\nhint: {hint}");
     }
-    f.write_str(&redact::text(&text))
+    redact::owned(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_of_a_broken_system_are_not_printed() {
+        let broken = SetupError {
+            message: "setup step 1 (`fill --token=s3cret1`) failed".to_owned(),
+            place: Some("murphy.toml:3".to_owned()),
+            hint: Some("try it by hand: `serve --password=s3cret2`".to_owned()),
+            logs: vec![("cart".to_owned(), "api_key=s3cret3\nready".to_owned())],
+        };
+        let text = "setup step 1 (`fill --token=[redacted]`) failed\n --> murphy.toml:3\n  -- the last lines of cart:\n  | api_key=[redacted]\n  | ready\nhint: try it by hand: `serve --password=[redacted]`";
+        assert_eq!(setup_error_text(&broken), text);
+    }
 }

@@ -12,6 +12,7 @@ use murphy_campaign::STATE_LEFT_BEHIND;
 use murphy_campaign::directory;
 use murphy_model::{FORMAT, Faultload, Finding, Identity, Mode};
 use murphy_oracle::{Oracle, UnknownOracle};
+use murphy_store::atomic_file::{self, Readable};
 use serde::{Deserialize, Serialize};
 
 use super::ReplayError;
@@ -140,10 +141,7 @@ impl Replay {
         let path = Self::file(&self.id, state);
         let mut text = serde_json::to_string_pretty(self).expect("texts only");
         text.push('\n');
-        // As a whole or not at all, should the disk be full or another write it.
-        let unfinished = path.with_extension(format!("json.{}.new", std::process::id()));
-        directory::write_private(&unfinished, text.as_bytes())?;
-        fs::rename(&unfinished, &path)?;
+        atomic_file::replace(&path, text.as_bytes(), Readable::Privately)?;
         Ok(path)
     }
 

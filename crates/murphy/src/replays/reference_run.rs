@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use murphy_campaign::{SetupError, World, redacted};
+use murphy_campaign::{SetupError, World};
 use murphy_model::{Faultload, Identity, Observed, Severity, Verdict};
 use murphy_oracle::{Oracle, Reference, Settings, judge};
 
@@ -46,7 +46,6 @@ impl ReferenceRun {
     ) -> Result<Result<Self, Unfit>, SetupError> {
         let identity = Arc::new(identity);
         let (observed, _) = world.record(&Faultload::none(), &identity).await?;
-        let observed = redacted(observed);
         Ok(match &observed.execution.verdict {
             Verdict::Failed { why } => Err(Unfit {
                 complaint: why.clone(),
@@ -105,7 +104,7 @@ impl ReferenceRun {
     ) -> Result<(Vec<Observed>, Observed, Vec<Complaint>), SetupError> {
         let mut before = Vec::new();
         for faultload in prefix {
-            before.push(redacted(world.run(0, faultload, &self.identity).await?));
+            before.push(world.run(0, faultload, &self.identity).await?);
         }
         let (observed, complaints) = self.run(world, faultload).await?;
         Ok((before, observed, complaints))
@@ -118,7 +117,7 @@ impl ReferenceRun {
         world: &dyn World,
         faultload: &Faultload,
     ) -> Result<(Observed, Vec<Complaint>), SetupError> {
-        let observed = redacted(world.run(0, faultload, &self.identity).await?);
+        let observed = world.run(0, faultload, &self.identity).await?;
         let complaints = judge(&observed, &self.reference, &self.oracles);
         let complaints = complaints
             .into_iter()

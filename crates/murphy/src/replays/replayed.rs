@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 use murphy_campaign::SetupError;
-use murphy_model::{Observed, Severity, Trace, Verdict};
+use murphy_model::{Fault, Observed, Severity, Trace, Verdict};
 use murphy_oracle::Oracle;
 use murphy_report::terminal;
 
@@ -250,23 +250,24 @@ fn complaint(found_by: Oracle, complaints: &[Complaint]) -> Option<String> {
 }
 
 fn without_complaint(observed: &Observed) -> ReplayResult {
-    let execution = &observed.execution;
-    if let Verdict::NotExercised { missing } = &execution.verdict {
-        return ReplayResult::NotReached {
-            missing: missing.iter().map(|fault| fault.to_string()).collect(),
-        };
-    }
-    let injected = execution.trace.injected();
-    let missing: Vec<String> = execution
-        .faultload
-        .faults()
-        .filter(|fault| !injected.faults().any(|other| other == *fault))
-        .map(|fault| fault.to_string())
-        .collect();
+    let missing = missing(observed);
     match missing.is_empty() {
         true => ReplayResult::Fixed,
-        false => ReplayResult::NotReached { missing },
+        false => ReplayResult::NotReached {
+            missing: missing.iter().map(Fault::to_string).collect(),
+        },
     }
+}
+
+/// The faults that no call matched, or that took no effect.
+pub fn missing(observed: &Observed) -> Vec<Fault> {
+    let execution = &observed.execution;
+    if let Verdict::NotExercised { missing } = &execution.verdict {
+        return missing.clone();
+    }
+    let injected = execution.trace.injected();
+    let is_missing = |fault: &Fault| !injected.faults().any(|other| other == *fault);
+    execution.faultload.faults().filter(is_missing).collect()
 }
 
 impl fmt::Display for Replayed {

@@ -17,8 +17,9 @@ use super::framing::Framing;
 use super::head::may_end;
 use crate::connect::connect;
 use crate::exchange::{Abort, Failure, Head};
+use crate::stream::Stream;
 
-impl H1<'_> {
+impl<S: Stream> H1<'_, S> {
     /// Sends the request and waits for the head of the answer.
     pub(super) async fn ask_callee(&mut self) -> Result<Head, Failure> {
         if let Err(malformed) = self.upload.scan(&self.connection.inbound) {
@@ -28,7 +29,7 @@ impl H1<'_> {
             return Err(Failure::Gone);
         }
         self.render_head();
-        if let Some(kept) = self.listener.h1.take() {
+        if let Some(kept) = self.destination.h1.take() {
             match self.ask(kept).await {
                 // It was found dead before the callee could see anything of
                 // the request. From the first byte on that cannot be told from
@@ -50,7 +51,7 @@ impl H1<'_> {
     }
 
     async fn connect(&mut self) -> Result<TcpStream, Failure> {
-        let mut connecting = pin!(connect(self.listener));
+        let mut connecting = pin!(connect(self.destination));
         let connected = poll_fn(|cx| match connecting.as_mut().poll(cx) {
             Poll::Ready(connected) => Poll::Ready(Ok(connected)),
             Poll::Pending => match self.poll_caller(cx) {
@@ -80,7 +81,7 @@ impl H1<'_> {
     }
 
     async fn wait_for_head(&mut self) -> Result<Head, Failure> {
-        let limit = self.listener.settings.head_limit;
+        let limit = self.destination.settings.head_limit;
         let mut known = 0;
         loop {
             let read = match self.hear(limit).await? {

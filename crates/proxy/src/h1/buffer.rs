@@ -9,7 +9,6 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, ReadBuf};
-use tokio::net::TcpStream;
 
 /// Enough for nearly every message; what an idle connection costs.
 const SMALL: usize = 8 * 1024;
@@ -85,7 +84,7 @@ impl Buffer {
     pub(super) fn poll_fill(
         &mut self,
         cx: &mut Context<'_>,
-        stream: &mut TcpStream,
+        stream: &mut (impl AsyncRead + Unpin),
         most: usize,
     ) -> Poll<io::Result<usize>> {
         let room = self.room(most);

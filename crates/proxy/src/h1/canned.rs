@@ -53,6 +53,7 @@ pub(super) fn refusal(bad: BadHead) -> Vec<u8> {
     let (status, text) = match bad {
         BadHead::TooLong => (431, "the head of the request is too long"),
         BadHead::Malformed => (400, "the request is malformed"),
+        BadHead::UnknownHost => (421, "no service with this host is known here"),
     };
     let plain = HeaderValue::from_static("text/plain; charset=utf-8");
     let answer = Canned {

@@ -8,9 +8,9 @@ use std::future::poll_fn;
 use std::time::Duration;
 
 use tokio::io::AsyncWriteExt;
-use tokio::net::TcpStream;
 
 use super::buffer::{Buffer, LARGE};
+use crate::stream::Stream;
 
 /// How long a caller gets to notice that nothing more will come.
 const LINGER_TIME: Duration = Duration::from_secs(1);
@@ -32,7 +32,7 @@ pub(super) enum Then {
 }
 
 /// Says that nothing more will come, and reads what the caller still sends.
-pub(super) async fn linger(mut caller: TcpStream, mut inbound: Buffer) {
+pub(super) async fn linger(mut caller: impl Stream, mut inbound: Buffer) {
     if caller.shutdown().await.is_err() {
         return;
     }
@@ -47,9 +47,4 @@ pub(super) async fn linger(mut caller: TcpStream, mut inbound: Buffer) {
         }
     };
     let _ = tokio::time::timeout(LINGER_TIME, drain).await;
-}
-
-/// Closes with a reset.
-pub(super) fn reset(caller: TcpStream) {
-    let _ = caller.set_zero_linger();
 }

@@ -8,7 +8,6 @@ use std::task::Poll;
 use std::time::Duration;
 
 use tokio::io::AsyncWriteExt;
-use tokio::net::TcpStream;
 
 use super::answer::AnswerHead;
 use super::body::Body;
@@ -16,7 +15,8 @@ use super::buffer::{Buffer, LARGE};
 use super::exchange::H1;
 use super::framing::Framing;
 use crate::connect::connect;
-use crate::listener_context::ListenerContext;
+use crate::destination::Destination;
+use crate::stream::Stream;
 
 /// How much of the answer is read, so that the callee can finish its work, and
 /// for how long: some answers never end.
@@ -25,7 +25,7 @@ const DRAIN_TIME: Duration = Duration::from_secs(5);
 
 /// Sends the request again. False if it is not there as a whole, or was not
 /// answered.
-pub(super) async fn forward(exchange: &mut H1<'_>) -> bool {
+pub(super) async fn forward(exchange: &mut H1<'_, impl Stream>) -> bool {
     if !exchange.upload.is_kept() {
         return false;
     }
@@ -36,8 +36,8 @@ pub(super) async fn forward(exchange: &mut H1<'_>) -> bool {
     connection.head.render(&mut request);
     request.extend_from_slice(body);
     let method = connection.head.method().to_owned();
-    let listener = exchange.listener;
-    let mut sending = std::pin::pin!(send(listener, &request, &method));
+    let destination = exchange.destination;
+    let mut sending = std::pin::pin!(send(destination, &request, &method));
     poll_fn(|cx| {
         let gone = exchange.poll_caller(cx).is_err();
         match sending.as_mut().poll(cx) {
@@ -49,15 +49,15 @@ pub(super) async fn forward(exchange: &mut H1<'_>) -> bool {
     .await
 }
 
-async fn send(listener: &ListenerContext, request: &[u8], method: &str) -> bool {
-    let Ok(mut callee) = connect(listener).await else {
+async fn send(destination: &Destination, request: &[u8], method: &str) -> bool {
+    let Ok(mut callee) = connect(destination).await else {
         return false;
     };
     let mut read = Buffer::default();
     if callee.write_all(request).await.is_err() {
         return false;
     }
-    let limit = listener.settings.head_limit;
+    let limit = destination.settings.head_limit;
     let Some(head) = wait_for_head(&mut callee, &mut read, limit, method).await else {
         return false;
     };
@@ -65,13 +65,13 @@ async fn send(listener: &ListenerContext, request: &[u8], method: &str) -> bool 
     let draining = drain(&mut callee, &mut read, head.framing);
     let drained = tokio::time::timeout(DRAIN_TIME, draining).await;
     if drained == Ok(true) && head.persists && !head.switches {
-        listener.h1.put(callee);
+        destination.h1.put(callee);
     }
     true
 }
 
 async fn wait_for_head(
-    callee: &mut TcpStream,
+    callee: &mut impl Stream,
     read: &mut Buffer,
     limit: usize,
     method: &str,
@@ -92,7 +92,7 @@ async fn wait_for_head(
 }
 
 /// Reads the body; whether the connection can be used again.
-async fn drain(callee: &mut TcpStream, read: &mut Buffer, framing: Framing) -> bool {
+async fn drain(callee: &mut impl Stream, read: &mut Buffer, framing: Framing) -> bool {
     let mut body = Body::new(framing);
     let mut drained = 0;
     loop {

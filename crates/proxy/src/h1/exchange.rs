@@ -11,7 +11,6 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use tokio::io::AsyncWrite;
 use tokio::net::TcpStream;
 
 use super::answer::AnswerHead;
@@ -23,15 +22,16 @@ use super::head::{BadHead, RequestHead};
 use super::upload::{Stopped, Upload};
 use super::{canned, duplicate};
 use crate::call_guard::CallGuard;
+use crate::destination::Destination;
 use crate::exchange::{
     Abort, Asked, Canned, Exchange, Failure, Gone, Head, Piece, Prefix, Reading,
 };
-use crate::listener_context::ListenerContext;
+use crate::stream::Stream;
 
 /// What a connection keeps from one request to the next.
-pub(super) struct Connection {
+pub(super) struct Connection<S> {
     /// The caller.
-    pub(super) caller: TcpStream,
+    pub(super) caller: S,
     /// What came from the caller: the request, and maybe the next ones.
     pub(super) inbound: Buffer,
     /// What came from the callee.
@@ -56,9 +56,9 @@ pub(super) struct Answer {
 }
 
 /// One request and its answer.
-pub(super) struct H1<'a> {
-    pub(super) listener: &'a ListenerContext,
-    pub(super) connection: &'a mut Connection,
+pub(super) struct H1<'a, S> {
+    pub(super) destination: &'a Destination,
+    pub(super) connection: &'a mut Connection<S>,
     pub(super) upload: Upload,
     /// The callee, as long as something is to be sent to it or to come.
     pub(super) callee: Option<TcpStream>,
@@ -79,12 +79,12 @@ pub(super) struct H1<'a> {
     pub(super) then: Then,
 }
 
-impl<'a> H1<'a> {
+impl<'a, S: Stream> H1<'a, S> {
     /// The exchange that begins with the head just read.
-    pub(super) fn new(listener: &'a ListenerContext, connection: &'a mut Connection) -> Self {
+    pub(super) fn new(destination: &'a Destination, connection: &'a mut Connection<S>) -> Self {
         let upload = Upload::new(connection.head.len(), connection.head.framing());
         H1 {
-            listener,
+            destination,
             connection,
             upload,
             callee: None,
@@ -245,7 +245,7 @@ impl<'a> H1<'a> {
     }
 }
 
-impl Exchange for H1<'_> {
+impl<S: Stream> Exchange for H1<'_, S> {
     type Headers = RequestHead;
 
     fn asked(&self) -> Asked<'_> {

@@ -7,11 +7,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep};
 
 use super::upload::Stopped;
-use crate::peer_socket;
+use crate::stream::Stream;
 
 /// How soon it is looked at again at first: a caller that closes its
 /// connection may be seen in the middle of that.
@@ -29,17 +28,21 @@ pub(super) struct HalfClosed {
 impl HalfClosed {
     /// A caller whose end was just read; `None` if it has gone away, as far as
     /// can be told.
-    pub(super) fn new(caller: &TcpStream) -> Option<Self> {
-        still_reads(caller).then(|| HalfClosed {
+    pub(super) fn new(caller: &impl Stream) -> Option<Self> {
+        caller.still_reads().then(|| HalfClosed {
             next: Box::pin(tokio::time::sleep(SOONEST)),
             pause: SOONEST,
         })
     }
 
     /// Looks at it if it is time.
-    pub(super) fn poll(&mut self, cx: &mut Context<'_>, caller: &TcpStream) -> Result<(), Stopped> {
+    pub(super) fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+        caller: &impl Stream,
+    ) -> Result<(), Stopped> {
         while self.next.as_mut().poll(cx) == Poll::Ready(()) {
-            if !still_reads(caller) {
+            if !caller.still_reads() {
                 return Err(Stopped::Gone);
             }
             self.pause = (2 * self.pause).min(LATEST);
@@ -47,10 +50,4 @@ impl HalfClosed {
         }
         Ok(())
     }
-}
-
-/// Whether a caller that has said that it sends no more may still read an
-/// answer; false if that cannot be told.
-fn still_reads(caller: &TcpStream) -> bool {
-    peer_socket::is_open(caller) == Some(true)
 }

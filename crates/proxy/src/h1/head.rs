@@ -21,6 +21,8 @@ pub(super) enum BadHead {
     TooLong,
     /// Not HTTP/1, or framed so that others could read it differently.
     Malformed,
+    /// For a host that the listener does not serve.
+    UnknownHost,
 }
 
 impl From<httparse::Error> for BadHead {

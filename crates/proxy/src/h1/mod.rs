@@ -32,14 +32,15 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 use tokio::io::AsyncWriteExt;
-use tokio::net::TcpStream;
 
 use self::buffer::Buffer;
 use self::closing::Then;
 use self::exchange::{Connection, H1};
 use self::head::{BadHead, RequestHead, may_end};
 use crate::call;
+use crate::headers::Headers;
 use crate::listener_context::ListenerContext;
+use crate::stream::Stream;
 
 pub(crate) use self::pool::Pool;
 
@@ -53,7 +54,7 @@ enum End {
 
 /// Serves one connection of a caller until it ends; `read` is what was read
 /// from it already.
-pub(crate) async fn serve(listener: Arc<ListenerContext>, caller: TcpStream, read: BytesMut) {
+pub(crate) async fn serve(listener: Arc<ListenerContext>, caller: impl Stream, read: BytesMut) {
     let mut connection = Connection {
         caller,
         inbound: Buffer::holding(&read),
@@ -72,7 +73,7 @@ pub(crate) async fn serve(listener: Arc<ListenerContext>, caller: TcpStream, rea
     match end {
         End::Then(Then::Next | Then::Close) => {}
         End::Then(Then::Linger) => closing::linger(caller, inbound).await,
-        End::Then(Then::Reset) => closing::reset(caller),
+        End::Then(Then::Reset) => caller.reset(),
         End::Refused(bad) => {
             let _ = caller.write_all(&canned::refusal(bad)).await;
             closing::linger(caller, inbound).await;
@@ -80,15 +81,21 @@ pub(crate) async fn serve(listener: Arc<ListenerContext>, caller: TcpStream, rea
     }
 }
 
-async fn serve_requests(listener: &ListenerContext, connection: &mut Connection) -> End {
+async fn serve_requests(
+    listener: &ListenerContext,
+    connection: &mut Connection<impl Stream>,
+) -> End {
     loop {
         match next_head(connection, listener.settings.head_limit).await {
             Err(bad) => return End::Refused(bad),
             Ok(false) => return End::Then(Then::Close),
             Ok(true) => {}
         }
-        let mut exchange = H1::new(listener, connection);
-        call::handle(listener, &mut exchange).await;
+        let Some(destination) = listener.destination(|| connection.head.text("host")) else {
+            return End::Refused(BadHead::UnknownHost);
+        };
+        let mut exchange = H1::new(destination, connection);
+        call::handle(destination, &mut exchange).await;
         match exchange.end() {
             Then::Next => connection.inbound.shrink(),
             then => return End::Then(then),
@@ -97,7 +104,10 @@ async fn serve_requests(listener: &ListenerContext, connection: &mut Connection)
 }
 
 /// Waits for the head of a request; false if the caller is done.
-async fn next_head(connection: &mut Connection, limit: usize) -> Result<bool, BadHead> {
+async fn next_head(
+    connection: &mut Connection<impl Stream>,
+    limit: usize,
+) -> Result<bool, BadHead> {
     let Connection {
         caller,
         inbound,

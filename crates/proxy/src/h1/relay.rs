@@ -17,6 +17,7 @@ use super::tunnel;
 use crate::body_copy::BodyCopy;
 use crate::call_guard::CallGuard;
 use crate::exchange::Failure;
+use crate::stream::Stream;
 
 /// The callee began an answer and did not end it.
 pub(super) const BROKEN: Failure = Failure::Callee(Organic::BrokenAnswer);
@@ -29,7 +30,7 @@ impl Sink for BodyCopy {
     fn trailer(&mut self, _: u8) {}
 }
 
-impl H1<'_> {
+impl<S: Stream> H1<'_, S> {
     /// Passes the answer on and says what came of it.
     pub(super) async fn relay_answer(&mut self, mut guard: Option<&mut CallGuard<'_>>) {
         if self
@@ -143,7 +144,7 @@ impl H1<'_> {
         };
         let nothing_else = self.connection.outbound.len() == unsent;
         if nothing_else && self.upload.is_done() && self.both_go_on() {
-            self.listener.h1.put(callee);
+            self.destination.h1.put(callee);
         }
     }
 

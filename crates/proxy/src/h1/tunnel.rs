@@ -8,17 +8,17 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 
 use super::buffer::Buffer;
+use crate::stream::Stream;
 
 /// What each direction of a tunnel takes: most of them are idle.
 const COPIED_AT_ONCE: usize = 16 * 1024;
 
 /// Passes bytes both ways until both sides are done, or one broke.
 pub(super) async fn join(
-    caller: (&mut TcpStream, &mut Buffer),
-    callee: (&mut TcpStream, &mut Buffer),
+    caller: (&mut impl Stream, &mut Buffer),
+    callee: (&mut impl Stream, &mut Buffer),
 ) -> io::Result<()> {
     let mut caller = Side::new(caller);
     let mut callee = Side::new(callee);
@@ -28,18 +28,18 @@ pub(super) async fn join(
 }
 
 /// A connection of which something was read already.
-struct Side<'a> {
-    stream: &'a mut TcpStream,
+struct Side<'a, S> {
+    stream: &'a mut S,
     read: &'a mut Buffer,
 }
 
-impl<'a> Side<'a> {
-    fn new((stream, read): (&'a mut TcpStream, &'a mut Buffer)) -> Self {
+impl<'a, S> Side<'a, S> {
+    fn new((stream, read): (&'a mut S, &'a mut Buffer)) -> Self {
         Side { stream, read }
     }
 }
 
-impl AsyncRead for Side<'_> {
+impl<S: Stream> AsyncRead for Side<'_, S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -55,7 +55,7 @@ impl AsyncRead for Side<'_> {
     }
 }
 
-impl AsyncWrite for Side<'_> {
+impl<S: Stream> AsyncWrite for Side<'_, S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -9,13 +9,11 @@ use std::io::{self, ErrorKind, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use tokio::io::AsyncWrite;
-use tokio::net::TcpStream;
-
 use super::body::Body;
 use super::buffer::{Buffer, LARGE};
 use super::chunked::{Malformed, Sink, Unseen};
 use super::framing::Framing;
+use crate::stream::Stream;
 
 /// Why a request does not become complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,10 +151,10 @@ impl Upload {
     pub(super) fn poll(
         &mut self,
         cx: &mut Context<'_>,
-        caller: &mut TcpStream,
+        caller: &mut impl Stream,
         inbound: &mut Buffer,
         lead: &[u8],
-        callee: &mut TcpStream,
+        callee: &mut impl Stream,
     ) -> Poll<Result<(), Stopped>> {
         loop {
             // More may have come while the callee was being reached.
@@ -183,7 +181,7 @@ impl Upload {
         cx: &mut Context<'_>,
         inbound: &Buffer,
         lead: &[u8],
-        callee: &mut TcpStream,
+        callee: &mut impl Stream,
     ) -> Poll<io::Result<()>> {
         loop {
             let lead = &lead[self.sent_of_lead..];
@@ -202,7 +200,7 @@ impl Upload {
 
 fn poll_write_both(
     cx: &mut Context<'_>,
-    stream: &mut TcpStream,
+    stream: &mut impl Stream,
     first: &[u8],
     second: &[u8],
 ) -> Poll<io::Result<usize>> {

@@ -24,18 +24,18 @@ use super::pool::Lease;
 use super::upload::Upload;
 use crate::call_guard::CallGuard;
 use crate::coding::Coding;
+use crate::destination::Destination;
 use crate::exchange::{
     Abort, Asked, Canned, Exchange, Failure, Gone, Head, Piece, Prefix, Reading,
 };
 use crate::headers::Headers;
-use crate::listener_context::ListenerContext;
 
 /// How long a second answer is read that nobody will see: some never end.
 const DRAIN_TIME: Duration = Duration::from_secs(5);
 
 /// One request and its answer.
 pub(super) struct StreamExchange<'a> {
-    listener: &'a Arc<ListenerContext>,
+    destination: &'a Arc<Destination>,
     /// The request but for its headers.
     request: Request<()>,
     fields: Fields,
@@ -86,14 +86,14 @@ impl From<Failure> for Unanswered {
 
 impl<'a> StreamExchange<'a> {
     pub(super) fn new(
-        listener: &'a Arc<ListenerContext>,
+        destination: &'a Arc<Destination>,
         mut request: Request<()>,
         upload: Upload,
         caller: Caller,
     ) -> Self {
         let fields = Fields::new(std::mem::take(request.headers_mut()));
         StreamExchange {
-            listener,
+            destination,
             request,
             fields,
             upload,
@@ -137,7 +137,7 @@ impl<'a> StreamExchange<'a> {
 
     /// A stream to the callee.
     async fn lease(&mut self, not: Option<u64>) -> Result<Lease, Failure> {
-        let mut lease = pin!(self.listener.h2.lease(self.listener, not));
+        let mut lease = pin!(self.destination.h2.lease(self.destination, not));
         poll_fn(|cx| match lease.as_mut().poll(cx) {
             Poll::Ready(lease) => Poll::Ready(lease.map_err(Failure::Callee)),
             Poll::Pending => self.caller.poll_gone(cx).map(|()| Err(Failure::Gone)),

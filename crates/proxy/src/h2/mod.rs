@@ -1,7 +1,7 @@
 //! HTTP/2 without TLS, with prior knowledge.
 //!
-//! Owns a caller's connection: every stream it opens becomes an exchange,
-//! looked after by the `nursery`. The frames themselves are the `h2` crate's
+//! Owns a caller's connection: every stream it opens becomes an exchange, run in
+//! the task of that connection. The frames themselves are the `h2` crate's
 //! business. Files here go by what they hold: `caller`, `callee` and `upload`
 //! are the sides of one `exchange`, `fields` are its headers, `parts` is what
 //! bodies are made of, `pool` keeps the connections to the service, `socket`
@@ -12,7 +12,6 @@ mod caller;
 mod exchange;
 mod fields;
 mod gathered;
-mod nursery;
 mod outlet;
 mod parts;
 mod pool;
@@ -21,18 +20,20 @@ mod upload;
 
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::{Poll, ready};
+use std::task::Poll;
 
 use bytes::BytesMut;
-use http::Request;
-use tokio::net::TcpStream;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use http::header::HOST;
+use http::{Request, Response, StatusCode};
 
 use crate::call;
 use crate::listener_context::ListenerContext;
 use crate::settings::Settings;
+use crate::stream::Stream;
 use caller::Caller;
 use exchange::StreamExchange;
-use nursery::Nursery;
 use outlet::Outlet;
 use socket::Socket;
 use upload::Upload;
@@ -60,39 +61,63 @@ const RESET_STREAMS: usize = 1_000;
 
 /// Serves one connection of a caller until it ends; `read` is what was read
 /// from it already.
-pub(crate) async fn serve(listener: Arc<ListenerContext>, caller: TcpStream, read: BytesMut) {
+pub(crate) async fn serve(listener: Arc<ListenerContext>, caller: impl Stream, read: BytesMut) {
     let outlet = Arc::new(Outlet::default());
     let socket = Socket::new(caller, read, outlet.clone());
     // What goes wrong here is between the caller and `h2`, which has told it.
     let Ok(mut connection) = server(&listener.settings).handshake(socket).await else {
         return;
     };
-    let mut nursery = Nursery::new();
+    let mut exchanges = FuturesUnordered::new();
     poll_fn(|cx| {
-        nursery.poll(cx, |nursery, cx| {
+        loop {
+            // First those whose frames the connection can then send at once,
+            // and all that came before any of it is dealt with.
+            while let Poll::Ready(Some(())) = exchanges.poll_next_unpin(cx) {}
+            let mut has_more = false;
             loop {
                 let accepted = connection.poll_accept(cx);
                 outlet.polled(cx);
-                let Some(Ok((request, respond))) = ready!(accepted) else {
-                    return Poll::Ready(());
-                };
-                let caller = Caller::new(respond, outlet.clone());
-                nursery.add(handle(listener.clone(), request, caller));
+                match accepted {
+                    Poll::Ready(Some(Ok((request, respond)))) => {
+                        let caller = Caller::new(respond, outlet.clone());
+                        exchanges.push(handle(listener.clone(), request, caller));
+                        has_more = true;
+                    }
+                    Poll::Ready(_) => return Poll::Ready(()),
+                    Poll::Pending if has_more => break,
+                    Poll::Pending => return Poll::Pending,
+                }
             }
-        })
+        }
     })
     .await;
     // Who is still under way finds its caller gone.
     drop(connection);
     outlet.close();
-    poll_fn(|cx| nursery.poll_rest(cx)).await;
+    while exchanges.next().await.is_some() {}
 }
 
-async fn handle(listener: Arc<ListenerContext>, request: Request<h2::RecvStream>, caller: Caller) {
+async fn handle(
+    listener: Arc<ListenerContext>,
+    request: Request<h2::RecvStream>,
+    mut caller: Caller,
+) {
     let (head, body) = request.into_parts();
     let request = Request::from_parts(head, ());
-    let mut exchange = StreamExchange::new(&listener, request, Upload::new(body), caller);
-    call::handle(&listener, &mut exchange).await;
+    let host = || match request.uri().authority() {
+        Some(authority) => Some(authority.as_str()),
+        None => request.headers().get(HOST)?.to_str().ok(),
+    };
+    let Some(destination) = listener.destination(host) else {
+        let mut answer = Response::new(());
+        *answer.status_mut() = StatusCode::MISDIRECTED_REQUEST;
+        // Who has gone by then needs none.
+        let _ = caller.start(answer, true);
+        return;
+    };
+    let mut exchange = StreamExchange::new(destination, request, Upload::new(body), caller);
+    call::handle(destination, &mut exchange).await;
 }
 
 fn server(settings: &Settings) -> h2::server::Builder {

@@ -22,7 +22,7 @@ use super::outlet::Outlet;
 use super::socket::Socket;
 use super::{CONNECTION_WINDOW, RESET_STREAMS, SEND_BUFFER, STREAM_WINDOW, header_list};
 use crate::connect::connect;
-use crate::listener_context::ListenerContext;
+use crate::destination::Destination;
 use crate::settings::Settings;
 
 /// How many streams a service takes as long as it has not said so. None is
@@ -115,7 +115,7 @@ impl Pool {
     /// `not`.
     pub(super) async fn lease(
         &self,
-        listener: &Arc<ListenerContext>,
+        destination: &Arc<Destination>,
         not: Option<u64>,
     ) -> Result<Lease, Organic> {
         loop {
@@ -124,7 +124,7 @@ impl Pool {
                 if let Some(lease) = state.lease(not) {
                     return Ok(lease);
                 }
-                state.coming(&self.lines, listener)
+                state.coming(&self.lines, destination)
             };
             // The sender is dropped only with the runtime.
             let come = coming.wait_for(Option::is_some).await;
@@ -188,12 +188,12 @@ impl State {
     fn coming(
         &mut self,
         lines: &Arc<Lines>,
-        listener: &Arc<ListenerContext>,
+        destination: &Arc<Destination>,
     ) -> watch::Receiver<Coming> {
         let start = || {
             let (come, coming) = watch::channel(None);
             // A task of its own: whoever asked first may go away first.
-            tokio::spawn(open(lines.clone(), listener.clone(), come));
+            tokio::spawn(open(lines.clone(), destination.clone(), come));
             coming
         };
         self.coming.get_or_insert_with(start).clone()
@@ -226,10 +226,10 @@ impl Line {
 }
 
 /// Makes a connection and moves its frames until it ends.
-async fn open(lines: Arc<Lines>, listener: Arc<ListenerContext>, come: watch::Sender<Coming>) {
+async fn open(lines: Arc<Lines>, destination: Arc<Destination>, come: watch::Sender<Coming>) {
     let load = Arc::new(Load::default());
-    let made = handshake(&listener, load.outlet.clone()).await;
-    drop(listener);
+    let made = handshake(&destination, load.outlet.clone()).await;
+    drop(destination);
     let (requests, mut frames) = match made {
         Ok(made) => made,
         Err(organic) => {
@@ -245,20 +245,20 @@ async fn open(lines: Arc<Lines>, listener: Arc<ListenerContext>, come: watch::Se
     lines.remove(number);
 }
 
-type Frames = Pin<Box<h2::client::Connection<Socket, Bytes>>>;
+type Frames = Pin<Box<h2::client::Connection<Socket<tokio::net::TcpStream>, Bytes>>>;
 
 /// Connects, and waits for the service to say how many streams it takes.
 async fn handshake(
-    listener: &ListenerContext,
+    destination: &Destination,
     outlet: Arc<Outlet>,
 ) -> Result<(SendRequest<Bytes>, Frames), Organic> {
-    let stream = connect(listener).await?;
+    let stream = connect(destination).await?;
     let socket = Socket::new(stream, BytesMut::new(), outlet);
-    let made = client(&listener.settings).handshake(socket).await;
+    let made = client(&destination.settings).handshake(socket).await;
     let (requests, frames) = made.map_err(|_| Organic::Reset)?;
     let mut frames = Box::pin(frames);
     let said = settings(&requests, &mut frames);
-    match tokio::time::timeout(listener.settings.connect_timeout, said).await {
+    match tokio::time::timeout(destination.settings.connect_timeout, said).await {
         Ok(said) => said.map(|()| (requests, frames)),
         Err(_) => Err(Organic::NotHttp),
     }

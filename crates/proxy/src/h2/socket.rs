@@ -10,20 +10,19 @@ use std::task::{Context, Poll};
 
 use bytes::{Buf, BytesMut};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 
 use super::outlet::Outlet;
 
 /// A socket whose progress is known.
-pub(super) struct Socket {
-    stream: TcpStream,
+pub(super) struct Socket<S> {
+    stream: S,
     again: BytesMut,
     outlet: Arc<Outlet>,
 }
 
-impl Socket {
+impl<S> Socket<S> {
     /// A socket from which `again` is read before anything else.
-    pub(super) fn new(stream: TcpStream, again: BytesMut, outlet: Arc<Outlet>) -> Self {
+    pub(super) fn new(stream: S, again: BytesMut, outlet: Arc<Outlet>) -> Self {
         Socket {
             stream,
             again,
@@ -41,7 +40,7 @@ impl Socket {
     }
 }
 
-impl AsyncRead for Socket {
+impl<S: AsyncRead + Unpin> AsyncRead for Socket<S> {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -62,7 +61,7 @@ impl AsyncRead for Socket {
     }
 }
 
-impl AsyncWrite for Socket {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Socket<S> {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,

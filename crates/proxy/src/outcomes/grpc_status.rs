@@ -6,19 +6,19 @@ use murphy_model::{GrpcCode, Mode, Reply};
 
 use super::status::marker;
 use crate::call_guard::CallGuard;
+use crate::destination::Destination;
 use crate::exchange::{Canned, Exchange};
 use crate::grpc;
-use crate::listener_context::ListenerContext;
 
 pub(super) async fn play<E: Exchange>(
-    listener: &ListenerContext,
+    destination: &Destination,
     exchange: &mut E,
     guard: &mut CallGuard<'_>,
     code: GrpcCode,
     mode: Mode,
 ) {
     let mut answer = trailers_only(code, "Injected fault");
-    answer.headers.extend(marker(listener, mode));
+    answer.headers.extend(marker(destination, mode));
     guard.landed();
     guard.replied(Reply::Grpc(code)).await;
     let _ = exchange.respond(answer).await;

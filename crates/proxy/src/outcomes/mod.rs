@@ -23,8 +23,8 @@ use murphy_model::{Mode, Outcome, Phase, Protocol};
 
 use crate::call;
 use crate::call_guard::CallGuard;
+use crate::destination::Destination;
 use crate::exchange::{Abort, Exchange, Failure, Head, Piece};
-use crate::listener_context::ListenerContext;
 
 pub(crate) use organic::organic;
 
@@ -35,7 +35,7 @@ const DRAIN_TIME: Duration = Duration::from_secs(5);
 
 /// Makes a call fail.
 pub(crate) async fn play<E: Exchange>(
-    listener: &ListenerContext,
+    destination: &Destination,
     exchange: &mut E,
     guard: &mut CallGuard<'_>,
     mode: Mode,
@@ -48,12 +48,12 @@ pub(crate) async fn play<E: Exchange>(
         return call::deliver(exchange, guard, grpc).await;
     }
     if mode.phase() == Phase::Before {
-        return replace(listener, exchange, guard, mode).await;
+        return replace(destination, exchange, guard, mode).await;
     }
     let Some(head) = call::forward(exchange, guard, grpc).await else {
         return;
     };
-    if let Err(failure) = spoil(listener, exchange, guard, mode, &head, grpc).await {
+    if let Err(failure) = spoil(destination, exchange, guard, mode, &head, grpc).await {
         guard.broke(failure).await;
         exchange.abort(Abort::Reset).await;
     }
@@ -61,7 +61,7 @@ pub(crate) async fn play<E: Exchange>(
 
 /// What becomes of a call that the callee has answered.
 async fn spoil<E: Exchange>(
-    listener: &ListenerContext,
+    destination: &Destination,
     exchange: &mut E,
     guard: &mut CallGuard<'_>,
     mode: Mode,
@@ -76,7 +76,7 @@ async fn spoil<E: Exchange>(
         Outcome::Duplicate => duplicate::play(exchange, guard).await,
         _ => {
             drain(exchange).await?;
-            replace(listener, exchange, guard, mode).await;
+            replace(destination, exchange, guard, mode).await;
             Ok(())
         }
     }
@@ -84,14 +84,14 @@ async fn spoil<E: Exchange>(
 
 /// What a caller gets instead of any answer of the callee's.
 async fn replace<E: Exchange>(
-    listener: &ListenerContext,
+    destination: &Destination,
     exchange: &mut E,
     guard: &mut CallGuard<'_>,
     mode: Mode,
 ) {
     match mode.outcome() {
-        Outcome::Status(status) => status::play(listener, exchange, guard, status, mode).await,
-        Outcome::Grpc(code) => grpc_status::play(listener, exchange, guard, code, mode).await,
+        Outcome::Status(status) => status::play(destination, exchange, guard, status, mode).await,
+        Outcome::Grpc(code) => grpc_status::play(destination, exchange, guard, code, mode).await,
         Outcome::Close => close::play(exchange, guard).await,
         Outcome::Hang => hang::play(exchange, guard).await,
         _ => reset::play(exchange, guard).await,

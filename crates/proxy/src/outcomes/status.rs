@@ -5,8 +5,8 @@ use http::{HeaderName, HeaderValue, header};
 use murphy_model::{Mode, Reply};
 
 use crate::call_guard::CallGuard;
+use crate::destination::Destination;
 use crate::exchange::{Canned, Exchange};
-use crate::listener_context::ListenerContext;
 use crate::settings::MARKER;
 
 /// What an injected answer says: plain text, never JSON, since a caller that
@@ -17,7 +17,7 @@ const BODY: &str = "Injected fault";
 const RETRY_AFTER: &str = "1";
 
 pub(super) async fn play<E: Exchange>(
-    listener: &ListenerContext,
+    destination: &Destination,
     exchange: &mut E,
     guard: &mut CallGuard<'_>,
     status: u16,
@@ -25,16 +25,16 @@ pub(super) async fn play<E: Exchange>(
 ) {
     guard.landed();
     guard.replied(Reply::Status(status)).await;
-    let _ = exchange.respond(answer(listener, status, mode)).await;
+    let _ = exchange.respond(answer(destination, status, mode)).await;
 }
 
-fn answer(listener: &ListenerContext, status: u16, mode: Mode) -> Canned {
-    let own = listener.settings.answers.get(&status);
+fn answer(destination: &Destination, status: u16, mode: Mode) -> Canned {
+    let own = destination.settings.answers.get(&status);
     let (mut headers, body) = match own {
         Some(own) => (own.headers.clone(), Bytes::from(own.body.clone())),
         None => (usual_headers(status), Bytes::from_static(BODY.as_bytes())),
     };
-    headers.extend(marker(listener, mode));
+    headers.extend(marker(destination, mode));
     Canned {
         status,
         headers,
@@ -52,9 +52,9 @@ fn usual_headers(status: u16) -> Vec<(HeaderName, HeaderValue)> {
 }
 
 /// The header that tells an injected answer from a real one.
-pub(super) fn marker(listener: &ListenerContext, mode: Mode) -> Option<(HeaderName, HeaderValue)> {
+pub(super) fn marker(destination: &Destination, mode: Mode) -> Option<(HeaderName, HeaderValue)> {
     let value = HeaderValue::try_from(mode.to_string()).ok()?;
-    listener
+    destination
         .settings
         .marker
         .then(|| (HeaderName::from_static(MARKER), value))

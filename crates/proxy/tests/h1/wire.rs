@@ -42,12 +42,9 @@ impl Wire {
         callee.set_nonblocking(true).unwrap();
         let upstream = callee.local_addr().unwrap();
         let registry = Arc::new(Registry::new(Default::default()));
-        let listener = |service: &str, origin| Listener {
-            service: service.to_owned(),
-            listen: "127.0.0.1:0".parse().unwrap(),
-            upstream: upstream.to_string(),
-            origin,
-        };
+        let anywhere = "127.0.0.1:0".parse().unwrap();
+        let listener =
+            |service: &str, origin| Listener::of(service, upstream.to_string(), anywhere, origin);
         let listeners = vec![
             listener("back", Origin::Service { caller: None }),
             listener("front", Origin::Entry(WORKER)),

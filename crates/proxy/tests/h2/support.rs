@@ -96,12 +96,9 @@ pub(crate) fn pass_through(callee: SocketAddr) -> Front {
 }
 
 pub(crate) fn front(callee: SocketAddr, control: Arc<dyn Control>, settings: Settings) -> Front {
-    let listener = Listener {
-        service: "back".to_owned(),
-        listen: "127.0.0.1:0".parse().unwrap(),
-        upstream: callee.to_string(),
-        origin: Origin::Entry(WorkerId(1)),
-    };
+    let anywhere = "127.0.0.1:0".parse().unwrap();
+    let origin = Origin::Entry(WorkerId(1));
+    let listener = Listener::of("back", callee.to_string(), anywhere, origin);
     let proxy = Proxy::start(vec![listener], control, settings).unwrap();
     Front {
         address: proxy.addresses()[0],

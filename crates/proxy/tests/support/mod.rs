@@ -136,11 +136,9 @@ impl World {
     ) -> World {
         let registry = Arc::new(Registry::new(murphy_registry::Settings::default()));
         let front = serve(Arc::default()).await;
-        let listener = |service: &str, upstream: SocketAddr, origin| Listener {
-            service: service.to_owned(),
-            listen: "127.0.0.1:0".parse().unwrap(),
-            upstream: upstream.to_string(),
-            origin,
+        let anywhere = "127.0.0.1:0".parse().unwrap();
+        let listener = |service: &str, upstream: SocketAddr, origin| {
+            Listener::of(service, upstream.to_string(), anywhere, origin)
         };
         let listeners = vec![
             listener("front", front, Origin::Entry(WORKER)),

@@ -45,7 +45,11 @@ fn verdict(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     let scenario = text(&summary.scenario);
     writeln!(out, "## Murphy: {scenario}: {found} in {executions}\n")?;
     let claim = Claim::of(&summary.certificate);
-    writeln!(out, "**{}:** {}.", claim.title, text(&claim.text))
+    writeln!(out, "**{}:** {}.", claim.title, text(&claim.text))?;
+    match wording::refused(summary) {
+        Some(refused) => writeln!(out, "\n{}.", text(&refused)),
+        None => Ok(()),
+    }
 }
 
 /// Whether the build fails, and by how much, as in `❌ 1 finding, 2 warnings`.

@@ -37,6 +37,9 @@ fn explored(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         summary.strategy,
         summary.seed
     )?;
+    if let Some(refused) = wording::refused(summary) {
+        writeln!(out, "  {refused}")?;
+    }
     writeln!(
         out,
         "  {} can fail, {} only after a failure, in modes {}",

@@ -116,6 +116,9 @@ fn write_finding(
 ) -> io::Result<()> {
     bug(finding, labels, out)?;
     printed::write(finding, first_of_execution, summary, out)?;
+    if let Some(hint) = wording::if_meant(finding, summary) {
+        writeln!(out, "    {QUIET}{hint}{QUIET:#}")?;
+    }
     known(finding, summary, out)?;
     if let Some(command) = &summary.replay_command {
         writeln!(out, "    {QUIET}replay: {command} {}{QUIET:#}", finding.id)?;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::{Baseline, Entry};
+use crate::atomic_file::{self, Readable};
 
 /// What every file begins with.
 const HEADER: &str = "\
@@ -105,10 +106,7 @@ pub(super) fn save(baseline: &Baseline, path: &Path) -> Result<(), BaselineError
         true => HEADER.to_owned(),
         false => format!("{HEADER}\n{entries}"),
     };
-    // In the same directory, so that it can take the file's place at once, and
-    // ours alone: another may write it at the same time.
-    let new = path.with_extension(format!("toml.{}.new", std::process::id()));
-    let written = fs::write(&new, text).and_then(|()| fs::rename(&new, path));
+    let written = atomic_file::replace(path, text.as_bytes(), Readable::AsUsual);
     written.map_err(|source| failed(path, "written", source))
 }
 

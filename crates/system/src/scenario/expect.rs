@@ -7,17 +7,17 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::super::spec::Expectations;
+use super::super::spec::{Expectations, UnderFault};
 use super::complaint::mask;
 use super::json_path;
 
 /// An answer, of whatever protocol.
-pub(super) struct Seen<'s> {
+pub(crate) struct Seen<'s> {
     /// Status of HTTP, or the name of a gRPC code.
-    pub(super) status: &'s str,
-    pub(super) headers: &'s [(String, String)],
-    pub(super) body: &'s [u8],
-    pub(super) took: Duration,
+    pub(crate) status: &'s str,
+    pub(crate) headers: &'s [(String, String)],
+    pub(crate) body: &'s [u8],
+    pub(crate) took: Duration,
 }
 
 /// Whether an answer is as expected. `label` names the request; `usual` is the
@@ -36,7 +36,11 @@ pub(super) fn check(
         return Err(format!("{label} took longer than {within:?}"));
     }
     let complaint = check_answer(expect, label, usual, seen);
-    match complaint.is_err() && is_right_under_fault(expect, usual, seen) && injected() {
+    let honest = || {
+        let unusual = !is_one_of(seen.status, &expect.status, usual);
+        is_right_under_fault(&expect.under_fault, unusual, usual, seen)
+    };
+    match complaint.is_err() && honest() && injected() {
         true => Ok(()),
         false => complaint,
     }
@@ -69,14 +73,19 @@ fn check_answer(
     check_body(expect, label, seen.body)
 }
 
-/// Whether an answer is declared right for when something fails. What an
-/// honest failure says is not looked at: it cannot be what success says.
-fn is_right_under_fault(expect: &Expectations, usual: &str, seen: &Seen<'_>) -> bool {
-    let honest = !is_one_of(seen.status, &expect.status, usual)
-        && !expect.status_under_fault.is_empty()
-        && is_one_of(seen.status, &expect.status_under_fault, "");
+/// Whether an answer is declared right for when something fails; `unusual`: its
+/// status is none of success. What an honest failure says is not looked at: it
+/// cannot be what success says.
+pub(crate) fn is_right_under_fault(
+    declared: &UnderFault,
+    unusual: bool,
+    usual: &str,
+    seen: &Seen<'_>,
+) -> bool {
+    let mut statuses = declared.statuses.iter();
+    let honest = unusual && statuses.any(|it| status_matches(seen.status, it));
     let degraded = |answer: &Expectations| check_answer(answer, "", usual, seen).is_ok();
-    honest || expect.answers_under_fault.iter().any(degraded)
+    honest || declared.answers.iter().any(degraded)
 }
 
 fn is_one_of(status: &str, wanted: &[String], usual: &str) -> bool {
@@ -205,7 +214,7 @@ mod tests {
         let usual = Expectations::default();
         let some = expecting(|e| e.status = vec!["404".into(), "OK".into()]);
         let honest = expecting(|e| {
-            e.status_under_fault = vec!["503".into()];
+            e.under_fault.statuses = vec!["503".into()];
             e.contains = vec!["zebra".into()];
         });
         let cases = [

@@ -6,7 +6,7 @@
 
 pub(super) mod command;
 mod complaint;
-mod expect;
+pub(super) mod expect;
 mod grpc;
 pub mod json_path;
 pub(super) mod reflection;

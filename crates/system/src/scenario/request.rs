@@ -8,7 +8,11 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use http::{HeaderName, HeaderValue, Method};
+use bytes::Bytes;
+use http::header::{ACCEPT, HOST, USER_AGENT};
+use http::uri::PathAndQuery;
+use http::{HeaderName, HeaderValue, Method, Request};
+use http_body_util::Full;
 
 use super::super::client::{Answer, Client};
 use super::super::log::Log;
@@ -40,10 +44,8 @@ enum How {
     Http {
         /// Which of the clients.
         client: usize,
-        /// Everything before the headers that name the execution.
-        head: Vec<u8>,
-        body: Vec<u8>,
-        to_head: bool,
+        /// All but the headers that name the execution.
+        request: Box<Request<Full<Bytes>>>,
     },
     Grpc(Box<grpc::Call>),
 }
@@ -145,9 +147,7 @@ impl Ask {
         Ok(Ask {
             how: How::Http {
                 client,
-                head: head(spec, method, target, body, place)?,
-                body: body.clone(),
-                to_head: method == "HEAD",
+                request: Box::new(request(spec, method, target, body, place)?),
             },
             label,
             expect: spec.expect.clone(),
@@ -162,15 +162,10 @@ impl Ask {
     ) -> Result<(), String> {
         let Ask { label, how, expect } = self;
         match how {
-            How::Http {
-                client,
-                head,
-                body,
-                to_head,
-            } => {
-                let request = written(head, around.headers, body);
+            How::Http { client, request } => {
+                let request = named(Request::clone(request), around.headers);
                 let began = Instant::now();
-                let answer = clients[*client].1.exchange(&request, *to_head).await;
+                let answer = clients[*client].1.exchange(request).await;
                 let took = began.elapsed();
                 let answer = answer.map_err(|lost| format!("{label} got no answer: {lost}"))?;
                 let status = answer.status.to_string();
@@ -208,62 +203,47 @@ impl Ask {
     }
 }
 
-/// Everything before the headers that name the execution.
-fn head(
+/// All of a request but for the headers that name the execution.
+fn request(
     spec: &RequestSpec,
     method: &str,
     target: &str,
     body: &[u8],
     place: &Place,
-) -> Result<Vec<u8>, String> {
-    Method::from_bytes(method.as_bytes()).map_err(|_| format!("`{method}` is no method"))?;
-    let plain = |byte: u8| byte > b' ' && byte != 0x7f;
-    if !target.starts_with('/') || !target.bytes().all(plain) {
-        return Err(format!(
-            "`{target}` is no path: it begins with `/` and has no spaces"
-        ));
-    }
-    let mut head = format!("{method} {target} HTTP/1.1\r\n");
-    let mut line = |name: &str, value: &str| {
-        let _ = write!(head, "{name}: {value}\r\n");
-    };
-    let has = |name: &str| {
-        spec.headers
-            .iter()
-            .any(|(it, _)| it.eq_ignore_ascii_case(name))
-    };
+) -> Result<Request<Full<Bytes>>, String> {
+    let known = Method::from_bytes(method.as_bytes());
+    let path: Option<PathAndQuery> = target.parse().ok().filter(|_| target.starts_with('/'));
+    let mut request = Request::new(Full::from(body.to_vec()));
+    *request.method_mut() = known.map_err(|_| format!("`{method}` is no method"))?;
+    let path =
+        path.ok_or_else(|| format!("`{target}` is no path: it begins with `/` and has no spaces"))?;
+    *request.uri_mut() = path.into();
     for (name, value) in &spec.headers {
-        HeaderName::try_from(name.as_str()).map_err(|_| format!("`{name}` is no header"))?;
-        HeaderValue::try_from(value.as_str())
+        let known = HeaderName::try_from(name.as_str());
+        let known = known.map_err(|_| format!("`{name}` is no header"))?;
+        let value = HeaderValue::try_from(value.as_str())
             .map_err(|_| format!("header `{name}`: `{value}` is no value"))?;
-        line(name, value);
+        request.headers_mut().append(known, value);
     }
-    if !has("host") {
-        line("host", &place.address());
+    let address = HeaderValue::try_from(place.address()).expect("an address is a value");
+    let usual = [
+        (HOST, address),
+        (ACCEPT, HeaderValue::from_static("*/*")),
+        (USER_AGENT, HeaderValue::from_static("murphy")),
+    ];
+    for (name, value) in usual {
+        request.headers_mut().entry(name).or_insert(value);
     }
-    if !has("accept") {
-        line("accept", "*/*");
-    }
-    if !has("user-agent") {
-        line("user-agent", "murphy");
-    }
-    let expects_body = ["POST", "PUT", "PATCH"].contains(&method);
-    if !has("content-length") && (expects_body || !body.is_empty()) {
-        line("content-length", &body.len().to_string());
-    }
-    Ok(head.into_bytes())
+    Ok(request)
 }
 
-fn written(head: &[u8], headers: &[(String, String)], body: &[u8]) -> Vec<u8> {
-    let mut request = Vec::with_capacity(head.len() + body.len() + 256);
-    request.extend_from_slice(head);
+/// The request with the headers that name the execution.
+fn named(mut request: Request<Full<Bytes>>, headers: &[(String, String)]) -> Request<Full<Bytes>> {
     for (name, value) in headers {
-        for piece in [name.as_str(), ": ", value.as_str(), "\r\n"] {
-            request.extend_from_slice(piece.as_bytes());
-        }
+        let name = HeaderName::try_from(name.as_str()).expect("carriers have names");
+        let value = HeaderValue::try_from(value.as_str()).expect("carriers have values");
+        request.headers_mut().append(name, value);
     }
-    request.extend_from_slice(b"\r\n");
-    request.extend_from_slice(body);
     request
 }
 
@@ -310,7 +290,7 @@ mod tests {
         }
     }
 
-    fn request(spec: &RequestSpec) -> Result<String, String> {
+    fn written(spec: &RequestSpec) -> Result<Vec<String>, String> {
         let RequestCall::Http {
             method,
             target,
@@ -320,23 +300,35 @@ mod tests {
             unreachable!()
         };
         let place = Place::parse("127.0.0.1:80").unwrap();
-        let head = head(spec, method, target, body, &place)?;
+        let request = request(spec, method, target, body, &place)?;
         let context = [("tracestate".to_owned(), "murphy=1".to_owned())];
-        Ok(String::from_utf8(written(&head, &context, body)).unwrap())
+        let request = named(request, &context);
+        let asked = format!("{} {}", request.method(), request.uri());
+        let headers = request.headers().iter();
+        let headers = headers.map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()));
+        Ok([asked].into_iter().chain(headers).collect())
     }
 
     #[test]
-    fn requests_are_written_out() {
+    fn what_is_not_said_is_added() {
         let get = spec("GET", "/a?b=c", &[("Host", "shop.example")], "");
-        assert_eq!(
-            request(&get).unwrap(),
-            "GET /a?b=c HTTP/1.1\r\nHost: shop.example\r\naccept: */*\r\nuser-agent: murphy\r\ntracestate: murphy=1\r\n\r\n"
-        );
+        let expected = [
+            "GET /a?b=c",
+            "host: shop.example",
+            "accept: */*",
+            "user-agent: murphy",
+            "tracestate: murphy=1",
+        ];
+        assert_eq!(written(&get).unwrap(), expected);
         let post = spec("POST", "/a", &[("accept", "x"), ("user-agent", "y")], "{}");
-        assert_eq!(
-            request(&post).unwrap(),
-            "POST /a HTTP/1.1\r\naccept: x\r\nuser-agent: y\r\nhost: 127.0.0.1:80\r\ncontent-length: 2\r\ntracestate: murphy=1\r\n\r\n{}"
-        );
+        let expected = [
+            "POST /a",
+            "accept: x",
+            "user-agent: y",
+            "host: 127.0.0.1:80",
+            "tracestate: murphy=1",
+        ];
+        assert_eq!(written(&post).unwrap(), expected);
     }
 
     #[test]
@@ -349,7 +341,7 @@ mod tests {
             spec("GET", "/", &[("a", "c\r\nd: e")], ""),
         ];
         for case in cases {
-            assert!(request(&case).is_err(), "{case:?}");
+            assert!(written(&case).is_err(), "{case:?}");
         }
     }
 }

@@ -384,6 +384,7 @@ pub(crate) fn scenario(kind: ScenarioKind) -> ScenarioSpec {
         kind,
         timeout: Duration::from_secs(20),
         entries: false,
+        under_fault: Default::default(),
     }
 }
 
@@ -445,6 +446,7 @@ pub(crate) async fn run_on(world: &LiveWorld, worker: u32, faults: &str) -> Obse
 pub(crate) fn complaint(observed: &Observed) -> &str {
     match &observed.execution.verdict {
         Verdict::Failed { why } => why,
+        Verdict::Refused { .. } => "refused",
         Verdict::Passed => "",
         Verdict::NotExercised { .. } => "not exercised",
     }

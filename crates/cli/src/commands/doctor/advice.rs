@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use super::sightings::Row;
+use murphy_system::sightings::Row;
 
 /// How calls are identified.
 pub(super) struct Meaning {

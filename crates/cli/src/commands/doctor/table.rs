@@ -3,61 +3,42 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use super::sightings::{Cell, Row};
+use murphy_system::sightings::{Cell, Row};
 
-/// Services and carriers as a table.
-pub(super) struct Table<'t> {
-    columns: Vec<&'t str>,
-    rows: &'t [Row],
-    callers: &'t BTreeMap<&'t str, BTreeSet<&'t str>>,
-}
-
-impl<'t> Table<'t> {
-    pub(super) fn new(
-        columns: Vec<&'t str>,
-        rows: &'t [Row],
-        callers: &'t BTreeMap<&'t str, BTreeSet<&'t str>>,
-    ) -> Self {
-        Table {
-            columns,
-            rows,
-            callers,
+/// Writes which carriers came back with the calls to each service.
+pub(super) fn write(
+    columns: &[&str],
+    rows: &[Row],
+    callers: &BTreeMap<&str, BTreeSet<&str>>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let name = |row: &Row| match callers.get(row.service.as_str()) {
+        Some(callers) => {
+            let callers: Vec<&str> = callers.iter().copied().collect();
+            format!("{} (called by {})", row.service, callers.join(", "))
         }
+        None => row.service.clone(),
+    };
+    let names: Vec<String> = rows.iter().map(name).collect();
+    let widest = names.iter().map(|name| name.chars().count()).max();
+    let first = widest.unwrap_or(0);
+    write!(out, "  {:first$}  calls", "")?;
+    for column in columns {
+        write!(out, "  {column}")?;
     }
-
-    pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let names: Vec<String> = self.rows.iter().map(|row| self.name(row)).collect();
-        let widest = names.iter().map(|name| name.chars().count()).max();
-        let first = widest.unwrap_or(0);
-        write!(out, "  {:first$}  calls", "")?;
-        for column in &self.columns {
-            write!(out, "  {column}")?;
+    writeln!(out)?;
+    for (name, row) in names.iter().zip(rows) {
+        let mut line = format!("  {name:first$}  {:>5}", row.calls);
+        for (column, cell) in columns.iter().zip(&row.cells) {
+            let width = column.chars().count();
+            line += &format!("  {:^width$}", sign(*cell));
         }
-        writeln!(out)?;
-        for (name, row) in names.iter().zip(self.rows) {
-            let mut line = format!("  {name:first$}  {:>5}", row.calls);
-            for (column, cell) in self.columns.iter().zip(&row.cells) {
-                let width = column.chars().count();
-                line += &format!("  {:^width$}", sign(*cell));
-            }
-            writeln!(out, "{}", line.trim_end())?;
-        }
-        writeln!(
-            out,
-            "  ✓ comes back on every call, ~ on some, ✗ on none, - not in use (`[context] carriers`)"
-        )
+        writeln!(out, "{}", line.trim_end())?;
     }
-
-    fn name(&self, row: &Row) -> String {
-        let callers = self.callers.get(row.service.as_str());
-        match callers {
-            Some(callers) => {
-                let callers: Vec<&str> = callers.iter().copied().collect();
-                format!("{} (called by {})", row.service, callers.join(", "))
-            }
-            None => row.service.clone(),
-        }
-    }
+    writeln!(
+        out,
+        "  ✓ comes back on every call, ~ on some, ✗ on none, - not in use (`[context] carriers`)"
+    )
 }
 
 fn sign(cell: Cell) -> char {

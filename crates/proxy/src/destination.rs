@@ -1,0 +1,34 @@
+//! A destination: a service, as it is reached through one listener of one
+//! worker thread.
+//!
+//! Owns what the two protocol engines share for a call: whose traffic it is,
+//! where it goes, and the connections kept open to the service. Which
+//! destination a request is for is the listener's business.
+
+use std::sync::Arc;
+
+use murphy_registry::{Control, Origin};
+
+use crate::interfaces::Interfaces;
+use crate::settings::Settings;
+use crate::{h1, h2};
+
+/// A service, as it is reached through one listener of one worker thread.
+pub(crate) struct Destination {
+    /// The service.
+    pub(crate) service: Arc<str>,
+    /// Where it listens, `host:port`.
+    pub(crate) upstream: Arc<str>,
+    /// Whose traffic comes in here.
+    pub(crate) origin: Origin,
+    /// The control plane.
+    pub(crate) control: Arc<dyn Control>,
+    /// What is set.
+    pub(crate) settings: Arc<Settings>,
+    /// What it was asked for lately.
+    pub(crate) interfaces: Interfaces,
+    /// HTTP/1.1 connections to the service.
+    pub(crate) h1: h1::Pool,
+    /// HTTP/2 connections to the service.
+    pub(crate) h2: h2::Pool,
+}
