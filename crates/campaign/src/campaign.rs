@@ -491,6 +491,7 @@ impl<'r> Run<'r> {
             self.sink.note(&Event::Counted { number, faultload });
         }
         judge.were_missed(self.executed, self.world.unattributed());
+        tell_news(judge, self.sink);
         let (failed, findings) = judge.failed();
         self.sink.note(&Event::Learned(Standing {
             failed,
@@ -546,6 +547,7 @@ impl<'r> Run<'r> {
                         faultload: observed.execution.faultload.clone(),
                     });
                     judge.judge(surprises, observed);
+                    tell_news(judge, self.sink);
                 }
             }
         }
@@ -684,6 +686,13 @@ impl Sink for Counted<'_> {
     fn note(&mut self, event: &Event) {
         self.references += usize::from(matches!(event, Event::ReferenceRan { .. }));
         self.sink.note(event);
+    }
+}
+
+/// Says what showed for the first time.
+fn tell_news(judge: &mut Judge, sink: &mut dyn Sink) {
+    for found in judge.take_news() {
+        sink.note(&Event::Found(found));
     }
 }
 

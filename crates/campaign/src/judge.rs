@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use murphy_model::{Faultload, Finding, Observed, Severity};
+use murphy_model::{Faultload, Finding, Found, Observed, Severity};
 use murphy_oracle::{Complaint, Findings, Oracle, Profile, Reference};
 use murphy_registry::Unattributed;
 use murphy_search::Ticket;
@@ -134,6 +134,11 @@ impl Judge {
     /// The number of an execution that comes after all others.
     pub(crate) fn next_number(&self) -> usize {
         self.last_number + 1
+    }
+
+    /// What showed for the first time since this was last asked.
+    pub(crate) fn take_news(&mut self) -> Vec<Found> {
+        self.findings.take_news()
     }
 
     /// How many executions failed up to now, and how many bugs that is.

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use murphy_campaign::StrategyKind;
+use murphy_report::terminal::Detail;
 use murphy_search::{Order, Replies};
 use serde::{Deserialize, Serialize};
 
@@ -329,9 +330,29 @@ pub(crate) struct CampaignArgs {
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) require_complete: bool,
 
+    /// Show everything: calls, skipped cases and why, assumptions, how callers handle failures, and
+    /// every finding in full.
+    #[arg(long, short, conflicts_with = "quiet", help_heading = OUTPUT)]
+    pub(crate) verbose: bool,
+
+    /// Show a line for each finding and nothing else: no progress, no notes.
+    #[arg(long, short, help_heading = OUTPUT)]
+    pub(crate) quiet: bool,
+
     /// Also write a report: `json`, `junit`, `markdown` or `events`, and where; may be repeated.
     #[arg(long, value_name = "FORMAT=PATH", help_heading = OUTPUT)]
     pub(crate) report: Vec<String>,
+}
+
+impl CampaignArgs {
+    /// How much is told.
+    pub(crate) fn detail(&self) -> Detail {
+        match (self.quiet, self.verbose) {
+            (true, _) => Detail::Quiet,
+            (false, true) => Detail::Full,
+            (false, false) => Detail::Usual,
+        }
+    }
 }
 
 /// One of these, by its name.

@@ -69,7 +69,7 @@ impl CampaignRecord {
                 Some(other) => tested.tell_apart(&SavedArgs::of(args), &other),
                 None => "no interrupted campaign has these settings".to_owned(),
             };
-            output::say(format_args!("note: {why}; this one starts afresh"));
+            output::note(format_args!("{why}; this one starts afresh"));
         }
         let past = match args.since_last {
             true => last(&store, campaign, &tested)?,
@@ -188,13 +188,13 @@ fn last(
 ) -> Result<Option<(Identity, Past)>, Error> {
     let ended = store.last_ended(&campaign.scenario)?;
     let Some(ended) = ended else {
-        output::say("note: no campaign on this scenario has ended yet; this one runs everything");
+        output::note("no campaign on this scenario has ended yet; this one runs everything");
         return Ok(None);
     };
     let then: TestedInputs = serde_json::from_str(&ended.entry.settings).unwrap_or_default();
     if let Some(what) = now.other_than(&then) {
-        output::say(format_args!(
-            "note: {what} has changed since the last campaign; this one runs everything"
+        output::note(format_args!(
+            "{what} has changed since the last campaign; this one runs everything"
         ));
         return Ok(None);
     }

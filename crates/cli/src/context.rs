@@ -12,6 +12,9 @@ pub(crate) struct Context {
     pub(crate) live_progress: bool,
     /// Whether somebody can be asked questions.
     pub(crate) interactive: bool,
+    /// How wide the terminal is; without one, lines are not broken unless
+    /// `COLUMNS` says where.
+    pub(crate) width: usize,
 }
 
 impl Context {
@@ -22,6 +25,7 @@ impl Context {
         Context {
             live_progress: someone_looks,
             interactive: someone_looks && std::io::stdin().is_terminal(),
+            width: width().unwrap_or(usize::MAX),
         }
     }
 
@@ -34,6 +38,15 @@ impl Context {
     pub(crate) fn directory(&self) -> PathBuf {
         std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."))
     }
+}
+
+/// The columns of the terminal that stdout is, or that `COLUMNS` says.
+fn width() -> Option<usize> {
+    let columns = std::env::var("COLUMNS").ok();
+    let written = columns.and_then(|columns| columns.parse().ok());
+    let seen = || rustix::termios::tcgetwinsize(std::io::stdout()).ok();
+    let seen = || seen().map(|size| usize::from(size.ws_col));
+    written.or_else(seen).filter(|columns| *columns > 0)
 }
 
 /// All variables that are texts.

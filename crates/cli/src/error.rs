@@ -56,6 +56,28 @@ pub(crate) enum Error {
 }
 
 impl Error {
+    /// What is the matter, for a table.
+    pub(crate) fn in_one_line(&self) -> String {
+        match self {
+            Error::Usage(usage) => usage
+                .to_string()
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
+            Error::Config(_) => "murphy.toml makes no sense".to_owned(),
+            Error::Reference { .. } => "it fails without any fault".to_owned(),
+            Error::Unstable { .. } => {
+                "it makes different calls from one time to the next, without any fault".to_owned()
+            }
+            Error::Flaky { .. } => "it is flaky: it fails at times without any fault".to_owned(),
+            Error::Broken(broken) => broken.message.clone(),
+            Error::Store(error) => error.to_string(),
+            Error::Interrupted => "stopped before there was a result".to_owned(),
+            Error::Internal(error) => error.to_string(),
+        }
+    }
+
     /// Prints the error and returns the exit code.
     pub(crate) fn report(&self) -> u8 {
         let (text, code) = match self {

@@ -2,8 +2,8 @@
 //!
 //! A stable contract. Where several apply, the first of this order wins:
 //! [`INTERRUPTED`], [`TERMINATED`] and [`HUNG_UP`], [`INTERNAL`], [`USAGE`],
-//! [`REFERENCE_FAILED`], [`FINDINGS`], [`NOTHING_INJECTED`], [`INCOMPLETE`],
-//! [`OK`].
+//! [`FINDINGS`], [`REFERENCE_FAILED`], [`NOTHING_INJECTED`], [`INCOMPLETE`],
+//! [`OK`]. What was found counts, whatever else went wrong.
 
 /// No findings.
 pub(crate) const OK: u8 = 0;
@@ -18,7 +18,7 @@ pub(crate) const USAGE: u8 = 2;
 /// not stable, or cannot be run at all because a service is down, a port is
 /// taken or a command is not found. These show only when something is run, so
 /// they say nothing against the arguments or the file. Also if that comes
-/// later: what was found until then is reported all the same.
+/// later and nothing was found until then.
 pub(crate) const REFERENCE_FAILED: u8 = 3;
 
 /// There is nothing to inject, or no planned fault was injected: nothing was tested.
@@ -49,8 +49,8 @@ pub(crate) fn worst(codes: &[u8]) -> u8 {
         HUNG_UP,
         INTERNAL,
         USAGE,
-        REFERENCE_FAILED,
         FINDINGS,
+        REFERENCE_FAILED,
         NOTHING_INJECTED,
         INCOMPLETE,
     ];

@@ -54,7 +54,7 @@ pub(crate) fn references(
         let (observed, chosen, unseen) = done.map_err(|failed| Error::of_campaign(failed, HINT))?;
         for at in &chosen.first_run {
             let flag = Flag::FirstRun { at: at.clone() };
-            output::say(format_args!("note: {}", murphy_report::doubt(&flag)));
+            output::note(format_args!("{}", murphy_report::doubt(&flag)));
         }
         let seen = Seen {
             observed,

@@ -4,6 +4,7 @@
 //! head`) is no failure, and the exit code still tells the outcome.
 
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use murphy_report::{redact, unseen};
 
@@ -28,6 +29,31 @@ fn finish(result: io::Result<()>) -> Result<(), Error> {
             .context("cannot write to stdout")
             .into()),
         Ok(()) => Ok(()),
+    }
+}
+
+/// Whether only results and errors are written.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Whether only results and errors are written.
+pub(crate) fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
+/// From now on, only results and errors are written.
+pub(crate) fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Says something that is good to know.
+pub(crate) fn note(text: impl std::fmt::Display) {
+    progress(format_args!("note: {text}"));
+}
+
+/// Says how far things are.
+pub(crate) fn progress(text: impl std::fmt::Display) {
+    if !is_quiet() {
+        say(text);
     }
 }
 

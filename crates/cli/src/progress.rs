@@ -31,7 +31,7 @@ pub(crate) struct Progress {
 impl Progress {
     /// As the surroundings allow it.
     pub(crate) fn new(context: &Context) -> Self {
-        let bar = context.live_progress.then(|| {
+        let bar = (context.live_progress && !output::is_quiet()).then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
             bar.with_style(
                 ProgressStyle::with_template("{spinner} {msg}").expect("a valid template"),
@@ -60,13 +60,13 @@ impl Progress {
                 bar.set_message(text());
                 bar.tick();
             }
-            None => output::say(text()),
+            None => output::progress(text()),
         }
     }
 
     /// Says something that stays, beside the line that changes.
     fn aside(&self, text: &str) {
-        let say = || output::say(format_args!("note: {text}"));
+        let say = || output::progress(text);
         match &self.bar {
             Some(bar) => bar.suspend(say),
             None => say(),
@@ -112,10 +112,10 @@ impl Sink for Progress {
             Event::Restarted { executions, masked } => {
                 self.stored = 0;
                 for why in masked {
-                    output::say(format_args!("note: ignoring {why}"));
+                    output::note(format_args!("ignoring {why}"));
                 }
-                output::say(format_args!(
-                    "note: starting over; {} with other names for these calls are run again",
+                output::note(format_args!(
+                    "starting over; {} with other names for these calls are run again",
                     counted(*executions, "execution")
                 ));
             }
@@ -132,7 +132,10 @@ impl Sink for Progress {
                 let text = "the scenario fails without faults: looking for the execution that left state behind";
                 self.show(|| text.to_owned(), self.bar.is_some());
             }
-            Event::FailedInParallel(flag) => self.aside(&murphy_report::doubt(flag)),
+            Event::FailedInParallel(flag) => {
+                self.aside(&format!("note: {}", murphy_report::doubt(flag)));
+            }
+            Event::Found(found) => self.aside(&murphy_report::found(found)),
             Event::Ended { .. } => self.clear(),
             _ => {}
         }

@@ -142,14 +142,14 @@ impl Project {
             .and_then(|jobs| u32::try_from(jobs).ok());
         let jobs = search.jobs.or(written).unwrap_or(1);
         if jobs > 1 && self.config.system.restart {
-            output::say(
-                "note: using `--jobs 1`: with `restart = \"execution\"`, parallel executions would stop each other's services",
+            output::note(
+                "using `--jobs 1`: with `restart = \"execution\"`, parallel executions would stop each other's services",
             );
             return 1;
         }
         if jobs > 1 && !self.config.system.reset.is_empty() {
-            output::say(
-                "note: using `--jobs 1`: with `reset` steps, parallel executions would reset each other's state",
+            output::note(
+                "using `--jobs 1`: with `reset` steps, parallel executions would reset each other's state",
             );
             return 1;
         }
@@ -213,8 +213,8 @@ impl Project {
             let names: Vec<&str> = names.collect();
             if !names.is_empty() {
                 let (owner, names) = (cleaned.owner, names.join(", "));
-                output::say(format_args!(
-                    "note: a campaign that was killed (process {owner}) had left these running, now stopped: {names}"
+                output::note(format_args!(
+                    "a campaign that was killed (process {owner}) had left these running, now stopped: {names}"
                 ));
             }
         }
@@ -232,8 +232,8 @@ impl Project {
         let entered = LiveWorld::correlated_in(system, scenario.clone(), self.wanted(jobs));
         let (world, correlation) = entered.await?;
         if let Some(took) = world.system().restart_took() {
-            output::say(format_args!(
-                "note: services are restarted before every execution, which takes about {took:.1?} each time"
+            output::note(format_args!(
+                "services are restarted before every execution, which takes about {took:.1?} each time"
             ));
         }
         say_if_one_at_a_time(&correlation, scenario, jobs);
@@ -264,7 +264,7 @@ impl Project {
             },
             state: self.state().to_owned(),
             campaign: name.to_owned(),
-            say: Some(Arc::new(|text| output::say(format_args!("note: {text}")))),
+            say: Some(Arc::new(|text| output::note(format_args!("{text}")))),
             ..LiveOptions::default()
         }
     }
@@ -317,8 +317,8 @@ fn say_if_one_at_a_time(correlation: &Correlation, scenario: &ScenarioSpec, jobs
         None => " (see `murphy doctor`)",
         Some(clash) => way_out(clash, scenario),
     };
-    output::say(format_args!(
-        "note: {why}: one execution runs at a time{at_once}{more}"
+    output::note(format_args!(
+        "{why}: one execution runs at a time{at_once}{more}"
     ));
 }
 
@@ -330,8 +330,8 @@ fn say_if_waiting(correlation: &Correlation) {
     if let (Some(late), Some(grace)) = (correlation.late, correlation.grace)
         && grace >= NOTICED
     {
-        output::say(format_args!(
-            "note: calls arrive up to {late:.0?} after the test has ended: every execution waits {grace:.0?} for them (`[context] grace` sets it)"
+        output::note(format_args!(
+            "calls arrive up to {late:.0?} after the test has ended: every execution waits {grace:.0?} for them (`[context] grace` sets it)"
         ));
     }
 }

@@ -12,6 +12,7 @@ use std::time::Duration;
 use murphy::replays::{Replay, System, write_files};
 use murphy_campaign::SetupError;
 use murphy_model::{Certificate, Faultload, Finding, Flag, Identity, nearest};
+use murphy_report::terminal::Detail;
 use murphy_report::{Summary, json, junit, markdown, terminal};
 
 use crate::args::Format;
@@ -266,19 +267,29 @@ fn report(word: &str) -> Result<(&'static str, PathBuf), Usage> {
     Ok((known, PathBuf::from(path)))
 }
 
-/// Writes the result to stdout and to the files, whatever comes of stdout.
+/// How a result is shown on stdout.
+#[derive(Clone, Copy)]
+pub(crate) struct Output {
+    pub(crate) format: Format,
+    pub(crate) detail: Detail,
+}
+
+/// Writes the result of a scenario to stdout, if all of it was asked for, and to
+/// the files, whatever comes of stdout. What fits on a screen comes at the end
+/// of the run.
 pub(crate) fn write(
     summary: &Summary,
     replays: &[PathBuf],
-    format: Format,
+    output: Output,
     reports: &Reports,
 ) -> Result<(), Error> {
-    let shown = output::write(|out| match format {
-        Format::Json => json::write(summary, out),
-        Format::Human => {
+    let shown = output::write(|out| match (output.format, output.detail) {
+        (Format::Json, _) => json::write(summary, out),
+        (Format::Human, Detail::Full) => {
             terminal::write(summary, out)?;
             write_files(replays, out)
         }
+        (Format::Human, Detail::Usual | Detail::Quiet) => Ok(()),
     });
     reports.write(summary);
     shown

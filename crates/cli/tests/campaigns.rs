@@ -365,7 +365,8 @@ fn went_down() {
     });
     cart.kill().unwrap();
     cart.wait().unwrap();
-    let done = end(child).exited(3);
+    // A finding counts, whatever else went wrong.
+    let done = end(child).exited(1);
     let result = done.result();
     assert_eq!(result["incomplete"], "stopped");
     assert!(result["explored"].as_u64().unwrap() > 3);
@@ -473,7 +474,10 @@ fn never_told() {
     // The events are all there, so that it can also be reported as it is; the
     // replay files that were never written are then.
     let reported = project.run(&["report", "json"]).exited(1).result();
+    // The kill may have left a draft of one.
     let replays = fs::read_dir(project.state().join("replays")).unwrap();
+    let is_file = |path: &std::path::Path| path.extension().is_some_and(|it| it == "json");
+    let replays = replays.filter(|entry| is_file(&entry.as_ref().unwrap().path()));
     assert_eq!(
         replays.count(),
         reported["findings"].as_array().unwrap().len()
@@ -727,7 +731,7 @@ fn gone() {
     );
     let says_gone = |arguments: &[&str]| {
         let told = project.run(&[&["run"], arguments].concat()).stdout;
-        assert!(told.contains("Explored"), "{told}");
+        assert!(told.contains(" can fail, in modes "), "{told}");
         told.contains("Not found any more")
     };
     assert!(says_gone(&[]));

@@ -58,6 +58,16 @@ pub struct Edge {
     pub callee: Place,
 }
 
+impl Edge {
+    /// The edge that a call is made on.
+    pub fn of(point: &Point) -> Self {
+        Edge {
+            caller: point.parent().map(Place::of),
+            callee: Place::of(point),
+        }
+    }
+}
+
 impl fmt::Display for Edge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.caller {

@@ -6,13 +6,17 @@
 //! line: `{"event":"execution_ended",...}`. Those of a campaign that was
 //! resumed follow on those of its earlier run.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Certificate, EdgeProfile, Faultload, Finding, Flag, Identity, Observed, Point, json};
+use crate::{
+    BugClass, Certificate, EdgeProfile, Faultload, Finding, Flag, Identity, Observed, Point,
+    Severity, json,
+};
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +63,9 @@ pub enum Event {
         /// What was planned for it.
         faultload: Faultload,
     },
+    /// An execution shows what none before it did. Later ones may show that it
+    /// is no bug of its own.
+    Found(Found),
     /// The strategy took something in.
     Learned(Standing),
     /// A case that was skipped was run to see whether it goes as predicted (or
@@ -112,6 +119,7 @@ impl Event {
             Event::Restarted { .. } => "restarted",
             Event::ExecutionEnded { .. } => "execution_ended",
             Event::Counted { .. } => "counted",
+            Event::Found(_) => "found",
             Event::Learned(_) => "learned",
             Event::Audited { .. } => "audited",
             Event::Checked { .. } => "checked",
@@ -121,6 +129,23 @@ impl Event {
             Event::Ended(_) => "ended",
         }
     }
+}
+
+/// Something that an oracle holds against an execution for the first time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// The number of the execution in reports.
+    pub execution: usize,
+    /// Whether it fails the build.
+    pub severity: Severity,
+    /// Its place in the taxonomy.
+    pub class: BugClass,
+    /// The oracle that spoke.
+    pub oracle: Cow<'static, str>,
+    /// The faults that were injected.
+    pub faultload: Faultload,
+    /// What is wrong, in one sentence.
+    pub summary: String,
 }
 
 /// What is known of a campaign when it begins.

@@ -20,13 +20,13 @@ pub enum BugClass {
     /// What went wrong has nothing to do with the fault: handling it broke
     /// something else.
     UnrelatedException,
-    /// The answer looked well and was wrong.
+    /// The answer looked fine but was wrong.
     SilentViolation,
     /// What is stored afterwards is not what a run without faults stores.
     StateDivergence,
     /// Someone waits too long, or not long enough.
     Timeout,
-    /// Trying again does harm.
+    /// A retry causes harm.
     Retry,
     /// More calls are made than are needed.
     Waste,

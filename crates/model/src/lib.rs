@@ -38,7 +38,7 @@ pub use answers::{AnswerMask, AnswerMasks};
 pub use armed::Armed;
 pub use certificate::{Audit, Certificate, Flag, Incomplete, Skips};
 pub use edge::{Edge, Place};
-pub use event::{Began, Besides, Ended, Event, LeftBehind, Sink, Standing};
+pub use event::{Began, Besides, Ended, Event, Found, LeftBehind, Sink, Standing};
 pub use execution::{Execution, Verdict};
 pub use fault::{Conflict, Fault, Faultload, Target};
 pub use finding::{BugClass, Finding, Severity, Shown};

@@ -14,7 +14,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use murphy_model::{BugClass, Edge, Faultload, Finding, Observed, Point, Severity, Shown, Target};
+use murphy_model::{
+    BugClass, Edge, Faultload, Finding, Found, Observed, Point, Severity, Shown, Target,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::complaint::Complaint;
@@ -43,6 +45,8 @@ pub struct Findings {
     families: BTreeMap<FamilyId, Family>,
     /// How many bugs there are that fail the build.
     failing: usize,
+    /// What showed for the first time and was not asked for yet.
+    news: Vec<Found>,
 }
 
 /// One complaint about one execution.
@@ -154,6 +158,7 @@ impl Findings {
             places: FxHashMap::default(),
             families: BTreeMap::new(),
             failing: 0,
+            news: Vec::new(),
         }
     }
 
@@ -227,7 +232,15 @@ impl Findings {
         if !member.bugs.contains(&at) {
             member.bugs.push(at);
         }
+        if self.bugs[at].failures == 1 {
+            self.news.push(failure.found());
+        }
         self.failing += self.bugs[at].offer(id, failure, observed);
+    }
+
+    /// What showed for the first time since this was last asked.
+    pub fn take_news(&mut self) -> Vec<Found> {
+        std::mem::take(&mut self.news)
     }
 
     /// How many bugs there are up to now that are more than warnings. More
@@ -281,6 +294,19 @@ impl Findings {
     }
 }
 
+impl Failure {
+    fn found(&self) -> Found {
+        Found {
+            execution: self.number,
+            severity: self.severity,
+            class: self.class,
+            oracle: self.key.oracle.name().into(),
+            faultload: self.blamed.clone(),
+            summary: self.key.summary.clone(),
+        }
+    }
+}
+
 fn failure(
     observed: &Observed,
     oracle: Oracle,
@@ -293,7 +319,7 @@ fn failure(
         _ => trace.injected(),
     };
     let place = match complaint.edge {
-        Some(id) if blames_edges(oracle) => Place::Edge(trace.edge(id)),
+        Some(id) if oracle.blames_edges() => Place::Edge(trace.edge(id)),
         // Which attempt was not reached is all that there is to say.
         _ if oracle == Oracle::NotExercised => {
             Place::Faults(blamed.iter().map(|(target, _)| target.clone()).collect())
@@ -326,20 +352,6 @@ fn calls_of(faultload: &Faultload) -> Vec<Target> {
     calls.sort();
     calls.dedup();
     calls
-}
-
-/// Whether an oracle speaks of how an edge is configured, rather than of what
-/// became of a whole execution.
-fn blames_edges(oracle: Oracle) -> bool {
-    match oracle {
-        Oracle::Scenario | Oracle::Response | Oracle::NoCause | Oracle::NotExercised => false,
-        Oracle::WrongStatus
-        | Oracle::TimeoutInversion
-        | Oracle::RetryNotIdempotent
-        | Oracle::RetryAmplification
-        | Oracle::RetryAtOnce
-        | Oracle::RedundantCalls => true,
-    }
 }
 
 impl Family {

@@ -40,6 +40,7 @@ pub use index::FaultloadIndex;
 pub use oracle::{Oracle, UnknownOracle};
 pub use profile::Profile;
 pub use reference::Reference;
+pub use scenario::answer_above_faults;
 pub use settings::{Level, MOST_ATTEMPTS, ResponseRules, SettingError, Settings, UnknownLevel};
 
 use case::Case;

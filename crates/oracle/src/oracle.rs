@@ -42,6 +42,20 @@ pub enum Oracle {
 }
 
 impl Oracle {
+    /// Whether it speaks of how an edge is configured, rather than of what
+    /// became of a whole execution.
+    pub fn blames_edges(self) -> bool {
+        match self {
+            Oracle::Scenario | Oracle::Response | Oracle::NoCause | Oracle::NotExercised => false,
+            Oracle::WrongStatus
+            | Oracle::TimeoutInversion
+            | Oracle::RetryNotIdempotent
+            | Oracle::RetryAmplification
+            | Oracle::RetryAtOnce
+            | Oracle::RedundantCalls => true,
+        }
+    }
+
     /// All of them, in the order in which they are asked.
     pub const ALL: [Oracle; 10] = [
         Oracle::Scenario,

@@ -60,7 +60,7 @@ fn differs_later(case: &Case<'_>) -> bool {
 /// The answer to the request of the scenario below which a fault was injected;
 /// of several, the last that failed, else the last. The last answer of all
 /// where there is none: then it is not known which request the fault belongs to.
-fn answer_above_faults(trace: &Trace) -> Option<Reply> {
+pub fn answer_above_faults(trace: &Trace) -> Option<Reply> {
     let injected = trace.ids().filter(|id| trace.call(*id).injected.is_some());
     let above = injected.filter_map(|id| trace.ancestors(id).last());
     let above: BTreeSet<CallId> = above.collect();

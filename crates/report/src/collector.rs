@@ -131,6 +131,7 @@ impl Sink for Collector {
             } => self.cases.push(self.case(*number, observed)),
             Event::Ended(ended) => self.ended = Some(Ended::clone(ended)),
             Event::ReferenceRan { .. }
+            | Event::Found(_)
             | Event::Learned(_)
             | Event::Checked { .. }
             | Event::StateLeft(_)

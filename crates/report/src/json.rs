@@ -16,6 +16,7 @@ use murphy_model::{
 };
 use serde::Serialize;
 
+use crate::bugs;
 use crate::{Explained, Fate, Hardening, Meaning, Summary, redact, unseen};
 use hardening::HardeningObject;
 
@@ -135,6 +136,8 @@ struct FindingObject<'s> {
     execution: usize,
     seen: usize,
     also: &'s [Faultload],
+    /// The finding that stands for the same bug in reports for people.
+    same_as: Option<&'s str>,
     replay: Option<String>,
     known: Option<KnownObject<'s>>,
 }
@@ -157,8 +160,19 @@ impl<'s> KnownObject<'s> {
 }
 
 fn findings(summary: &Summary) -> Vec<FindingObject<'_>> {
+    let mut same_as: BTreeMap<&str, &str> = BTreeMap::new();
+    for bug in bugs::of([summary]) {
+        let (_, shown) = bug.shown();
+        let others = bug.others().iter();
+        same_as.extend(others.map(|(_, other)| (other.id.as_str(), shown.id.as_str())));
+    }
     let findings = summary.findings.iter();
-    findings.map(|f| FindingObject::new(f, summary)).collect()
+    findings
+        .map(|finding| FindingObject {
+            same_as: same_as.get(finding.id.as_str()).copied(),
+            ..FindingObject::new(finding, summary)
+        })
+        .collect()
 }
 
 impl<'s> FindingObject<'s> {
@@ -174,6 +188,7 @@ impl<'s> FindingObject<'s> {
             execution: finding.execution,
             seen: finding.seen,
             also: &finding.also,
+            same_as: None,
             replay: summary.replay(finding),
             known: KnownObject::of(&finding.id, summary),
         }

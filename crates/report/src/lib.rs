@@ -8,6 +8,7 @@
 //! through [`redact`] before. Styled text holds ANSI sequences; taking them out
 //! where they do not belong is the writer's job (`anstream`).
 
+mod bugs;
 mod collector;
 mod explained;
 pub mod hardening;
@@ -27,4 +28,4 @@ pub use collector::Collector;
 pub use explained::{Explained, Fate, Meaning};
 pub use hardening::Hardening;
 pub use summary::{Case, Known, Summary, Timing};
-pub use wording::doubt;
+pub use wording::{doubt, found};

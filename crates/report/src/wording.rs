@@ -7,15 +7,16 @@ use std::collections::BTreeSet;
 use std::mem::{Discriminant, discriminant};
 
 use murphy_model::{
-    Besides, CallId, Certificate, Faultload, Finding, Flag, Incomplete, Point, Reply, Severity,
-    Trace,
+    Besides, CallId, Certificate, Edge, Faultload, Finding, Flag, Found, Incomplete, Mode, Point,
+    Reply, Severity, Target, Trace,
 };
 
 use crate::Summary;
+use crate::bugs::Bug;
 use crate::label::Labels;
 use crate::number::{counted, grouped};
 
-/// How many findings of one severity there are.
+/// How many bugs of one severity there are.
 pub(crate) struct Count {
     /// All of them.
     pub(crate) all: usize,
@@ -26,10 +27,12 @@ pub(crate) struct Count {
 }
 
 impl Count {
-    pub(crate) fn of(severity: Severity, summary: &Summary) -> Self {
-        let findings = summary.findings.iter();
-        let all: Vec<&Finding> = findings.filter(|f| f.severity == severity).collect();
-        let known = all.iter().filter(|f| summary.excuse(&f.id).is_some());
+    pub(crate) fn of(severity: Severity, bugs: &[Bug<'_>]) -> Self {
+        let shown = bugs.iter().map(Bug::shown);
+        let all: Vec<_> = shown.filter(|(_, it)| it.severity == severity).collect();
+        let known = all
+            .iter()
+            .filter(|(summary, it)| summary.excuse(&it.id).is_some());
         Count {
             all: all.len(),
             known: known.count(),
@@ -54,6 +57,29 @@ impl Count {
             0 => String::new(),
             known => format!(" ({} known)", grouped(known)),
         }
+    }
+}
+
+/// Something that was just found, in one line. Calls are named as far as a
+/// reader needs to know where to look.
+pub fn found(found: &Found) -> String {
+    let what = match found.severity {
+        Severity::Fail => "found",
+        Severity::Warn => "warning",
+    };
+    let class = found.class.name();
+    let number = found.execution;
+    let fault = |(target, mode): (&Target, Mode)| match target {
+        Target::Call(point) | Target::Every(point) => format!("{} = {mode}", Edge::of(point)),
+        Target::Matching(_) => format!("{target} = {mode}"),
+    };
+    let faults: Vec<String> = found.faultload.iter().map(fault).collect();
+    match faults.is_empty() {
+        true => format!("{what}: {class} without any fault (execution {number})"),
+        false => format!(
+            "{what}: {class} when {} (execution {number})",
+            faults.join(", ")
+        ),
     }
 }
 
@@ -285,16 +311,17 @@ impl<T, K: PartialEq> Told<T, K> {
     }
 }
 
-/// The findings to be told; of warnings, the first of every oracle.
-pub(crate) fn findings(summary: &Summary) -> Told<&Finding, &str> {
-    fn kind<'f>(finding: &&'f Finding) -> Option<&'f str> {
+/// The bugs to be told; of warnings, the first of every oracle.
+pub(crate) fn bugs<'b, 's>(bugs: &'b [Bug<'s>]) -> Told<&'b Bug<'s>, &'s str> {
+    let kind = |bug: &&'b Bug<'s>| {
+        let (_, finding) = bug.shown();
         (finding.severity == Severity::Warn).then_some(&*finding.oracle)
-    }
-    Told::of(&summary.findings, kind)
+    };
+    Told::of(bugs, kind)
 }
 
 /// What is said of warnings that are not told, one line for each oracle.
-pub(crate) fn more_warnings(told: &Told<&Finding, &str>) -> Vec<String> {
+pub(crate) fn more_warnings(told: &Told<&Bug<'_>, &str>) -> Vec<String> {
     let more = told.more.iter();
     more.map(|(oracle, count)| format!("… and {} of `{oracle}`", counted(count, "more warning")))
         .collect()

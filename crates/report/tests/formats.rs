@@ -414,7 +414,7 @@ fn at_most_twenty_warnings_of_one_kind_are_printed() {
         ..finding(
             &format!("W-{oracle}-{at}"),
             "made again",
-            faultload(&[(CART, "503")]),
+            faultload(&[(&format!("shop POST /checkout > cart GET /{at}"), "503")]),
         )
     };
     let many = (0..602).map(|at| warning("retry-at-once", at));

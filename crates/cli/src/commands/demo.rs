@@ -5,19 +5,23 @@ use std::path::Path;
 use murphy::Finished;
 use murphy::replays::System;
 use murphy_campaign::{Memory, Sink};
+use murphy_report::terminal::{self, RunResult};
 use murphy_store::Ndjson;
 
-use crate::args::DemoArgs;
+use crate::args::{DemoArgs, Format};
 use crate::context::Context;
 use crate::error::Error;
 use crate::progress::Progress;
-use crate::reporting::{self, Replays, Reports};
-use crate::runtime;
+use crate::reporting::{self, Output, Replays, Reports};
 use crate::settings::Settings;
 use crate::worlds;
+use crate::{output, runtime};
 use murphy_config as config;
 
 pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<u8, Error> {
+    if args.campaign.quiet {
+        output::be_quiet();
+    }
     let settings = Settings::of_demo(args)?;
     let reports = Reports::of(&args.campaign.report, &[])?;
     reports.check()?;
@@ -52,10 +56,15 @@ pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<u8, Error> {
     };
     let replays = replays.save(&summary.findings);
     summary.replay_command = reporting::replay_command(&replays);
-    reporting::write(&summary, &replays, args.search.format, &reports)?;
+    let (format, detail) = (args.search.format, args.campaign.detail());
+    reporting::write(&summary, &replays, Output { format, detail }, &reports)?;
     let code = reporting::exit_code(&summary, settings.require_complete);
     if outcome.broken.is_none() {
         reporting::say_what_is_missing(code, &summary, campaign.max_time);
+    }
+    if format == Format::Human {
+        let results = [RunResult::Ran(Box::new(summary))];
+        output::write(|out| terminal::write_run(&results, detail, context.width, out))?;
     }
     let code = reporting::with_broken(code, outcome.broken);
     Ok(match interrupted {

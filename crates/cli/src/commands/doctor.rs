@@ -142,7 +142,7 @@ fn examine(project: &Project, scenario: &ScenarioSpec, context: &Context) -> Res
         stopped?;
         for at in &chosen.first_run {
             let flag = Flag::FirstRun { at: at.clone() };
-            output::say(format_args!("note: {}", murphy_report::doubt(&flag)));
+            output::note(format_args!("{}", murphy_report::doubt(&flag)));
         }
         Ok(exit::OK)
     })?

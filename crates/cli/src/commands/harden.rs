@@ -101,8 +101,8 @@ fn in_store(config: &Config) -> Result<Vec<Found>, Error> {
     };
     let (here, gone): (Vec<_>, Vec<_>) = newest.partition(is_here);
     for entry in gone {
-        output::say(format_args!(
-            "note: the campaigns on `{}` are left out: {} has no such scenario any more",
+        output::note(format_args!(
+            "the campaigns on `{}` are left out: {} has no such scenario any more",
             entry.scenario,
             config.file.shown()
         ));
@@ -152,8 +152,8 @@ fn frequencies(path: &Path, found: &[Found]) -> Result<BTreeMap<String, u64>, Us
             Some(meant) => format!("; did you mean `{meant}`?"),
             None => String::new(),
         };
-        output::say(format_args!(
-            "note: {} names `{name}`, on which no campaign is known: only its number counts{meant}",
+        output::note(format_args!(
+            "{} names `{name}`, on which no campaign is known: only its number counts{meant}",
             path.display()
         ));
     }

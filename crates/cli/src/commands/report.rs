@@ -41,7 +41,7 @@ pub(crate) fn run(args: &ReportArgs, context: &Context) -> Result<u8, Error> {
         }
     })?;
     if let Some(broken) = &summary.broken {
-        output::say(format_args!("note: the search ended early: {broken}"));
+        output::note(format_args!("the search ended early: {broken}"));
     }
     Ok(reporting::exit_code(&summary, false))
 }

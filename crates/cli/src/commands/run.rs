@@ -7,8 +7,9 @@ use murphy::Finished;
 use murphy_campaign::since::{self, Past, Versions};
 use murphy_campaign::{Heading, Memory, Settings as Campaign, SetupError, Sink, World};
 use murphy_model::{Faultload, Incomplete, Observed};
-use murphy_report::redact;
 use murphy_report::shell::quoted;
+use murphy_report::terminal::{Detail, RunResult};
+use murphy_report::{Summary, redact, terminal};
 use murphy_store::{Ndjson, output_files};
 use murphy_system::RunningSystem;
 use murphy_system::spec::ScenarioSpec;
@@ -20,7 +21,7 @@ use crate::context::Context;
 use crate::error::{Error, complain};
 use crate::progress::Progress;
 use crate::project::Project;
-use crate::reporting::{self, Replays, Reports};
+use crate::reporting::{self, Output, Replays, Reports};
 use crate::settings::Typed;
 use crate::{exit, observe, output, patience, runtime};
 
@@ -34,6 +35,9 @@ struct Run<'r> {
 }
 
 pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8, Error> {
+    if args.campaign.quiet {
+        output::be_quiet();
+    }
     let project = Project::open(&args.named_project(), context)?;
     let run = Run {
         args,
@@ -71,25 +75,35 @@ impl Run<'_> {
     /// All scenarios, one after the other, in one system.
     async fn all(&self) -> Result<u8, Error> {
         let scenarios = &self.project.scenarios;
+        let detail = self.args.campaign.detail();
         let mut codes = Vec::new();
         let mut all: Vec<Done> = Vec::new();
+        let mut results: Vec<RunResult> = Vec::new();
         let mut shared = SharedSystem::default();
         for scenario in scenarios {
             if scenarios.len() > 1 {
-                output::say(format_args!("scenario `{}`:", scenario.name));
+                output::progress(format_args!("scenario `{}`:", scenario.name));
             }
-            if !all.is_empty() {
+            if !all.is_empty() && detail == Detail::Full {
                 output::write(|out| writeln!(out))?;
             }
             match one(self, scenario, &mut shared).await {
-                Ok(done) => {
+                Ok((done, result)) => {
                     codes.push(done.code);
                     all.push(done);
+                    results.push(result);
                 }
-                Err(error @ (Error::Usage(_) | Error::Config(_))) => return Err(error),
+                Err(error @ (Error::Usage(_) | Error::Config(_))) => {
+                    self.show(&results)?;
+                    return Err(error);
+                }
                 // A scenario that cannot run does not stop the others.
                 Err(error) => {
                     codes.push(error.report());
+                    results.push(RunResult::NotRun {
+                        scenario: scenario.name.clone(),
+                        why: error.in_one_line(),
+                    });
                     shared.give_up().await;
                 }
             }
@@ -99,6 +113,7 @@ impl Run<'_> {
                 _ => {}
             }
         }
+        self.show(&results)?;
         let interrupted = all.last().is_some_and(|last| last.interrupted);
         let stopped = runtime::stop(shared.stop(), interrupted).await;
         let is_stopped = stopped.interrupted || all.iter().any(|done| done.is_stopped);
@@ -107,6 +122,19 @@ impl Run<'_> {
             tell(&all);
         }
         Ok(code)
+    }
+
+    /// Shows what came of all scenarios. One that could not be run and was the
+    /// only one has had its say.
+    fn show(&self, results: &[RunResult]) -> Result<(), Error> {
+        let is_searched = |result: &RunResult| matches!(result, RunResult::Ran(_));
+        let nothing = !results.iter().any(is_searched);
+        if self.args.search.format == Format::Json || nothing {
+            return Ok(());
+        }
+        let detail = self.args.campaign.detail();
+        let width = self.context.width;
+        output::write(|out| terminal::write_run(results, detail, width, out))
     }
 }
 
@@ -173,11 +201,11 @@ async fn one(
     run: &Run<'_>,
     scenario: &ScenarioSpec,
     shared: &mut SharedSystem,
-) -> Result<Done, Error> {
+) -> Result<(Done, RunResult), Error> {
     let (args, project) = (run.args, &run.project);
     let mut campaign = project.campaign(scenario, Typed::campaign(&args.search, &args.campaign))?;
     if let Some(note) = patience::note(&campaign, scenario) {
-        output::say(format_args!("note: {note}"));
+        output::note(format_args!("{note}"));
     }
     let mut kept = CampaignRecord::open(args, project, scenario, &campaign, &own_files(run))?;
     let among_several = project.scenarios.len() > 1;
@@ -203,29 +231,30 @@ async fn one(
     let broken = done.outcome.broken.clone();
     let short = done.outcome.certificate.incomplete.clone();
     let has_findings = !done.outcome.findings.is_empty();
-    let code = report(run, &campaign, done, &reports)?;
+    let (code, summary) = report(run, &campaign, done, &reports)?;
     if has_findings {
         say_where_logs_are(&project.state().join("run").join(&shared.name).join("logs"));
     }
     let is_short = matches!(short, Some(Incomplete::Stopped { .. }));
     if is_short {
-        output::say("note: `--resume` with the same arguments goes on where this one was stopped");
+        output::note("`--resume` with the same arguments goes on where this one was stopped");
     }
-    Ok(Done {
+    let done = Done {
         broken: broken.is_some(),
         code: reporting::with_broken(code, broken),
         kept,
         is_stopped: is_short || interrupted,
         interrupted,
-    })
+    };
+    Ok((done, RunResult::Ran(Box::new(summary))))
 }
 
 /// Findings show the last lines of each log; empty logs are omitted.
 fn say_where_logs_are(folder: &Path) {
     let mut logs = folder.read_dir().into_iter().flatten().flatten();
     if logs.any(|log| log.metadata().is_ok_and(|it| it.len() > 0)) {
-        output::say(format_args!(
-            "note: all that the services logged is in {}",
+        output::note(format_args!(
+            "all that the services logged is in {}",
             folder.display()
         ));
     }
@@ -273,8 +302,8 @@ fn say_what_is_remembered(memory: &Memory) {
     let under_faults = memory.executions.keys().filter(|it| !it.is_empty());
     match under_faults.count() {
         0 => {}
-        1 => output::say("note: reusing 1 stored execution"),
-        count => output::say(format_args!("note: reusing {count} stored executions")),
+        1 => output::note("reusing 1 stored execution"),
+        count => output::note(format_args!("reusing {count} stored executions")),
     }
 }
 
@@ -288,12 +317,9 @@ async fn what_holds(
     let (now, _): (Observed, _) = world.record(&Faultload::none(), &identity).await?;
     let changed = since::changed(&past, versions, &now.execution.trace);
     let names: Vec<&str> = changed.iter().map(|service| &**service).collect();
-    output::say(match names.is_empty() {
-        true => "note: no service has changed since the last campaign".to_owned(),
-        false => format!(
-            "note: changed since the last campaign: {}",
-            names.join(", ")
-        ),
+    output::note(match names.is_empty() {
+        true => "no service has changed since the last campaign".to_owned(),
+        false => format!("changed since the last campaign: {}", names.join(", ")),
     });
     Ok(Memory {
         executions: since::unaffected(past, &changed),
@@ -306,7 +332,7 @@ fn report(
     campaign: &Campaign,
     done: Finished,
     reports: &Reports,
-) -> Result<u8, Error> {
+) -> Result<(u8, Summary), Error> {
     let (args, project) = (run.args, &run.project);
     let Finished {
         outcome,
@@ -323,12 +349,16 @@ fn report(
     summary.replay_command = reporting::replay_command(&replays);
     let known = run.known.as_ref();
     summary.known = known.map(|known| known.of(&summary, &args.search));
-    reporting::write(&summary, &replays, args.search.format, reports)?;
+    let output = Output {
+        format: args.search.format,
+        detail: args.campaign.detail(),
+    };
+    reporting::write(&summary, &replays, output, reports)?;
     let code = reporting::exit_code(&summary, args.campaign.require_complete);
     if outcome.broken.is_none() {
         reporting::say_what_is_missing(code, &summary, campaign.max_time);
     }
-    Ok(code)
+    Ok((code, summary))
 }
 
 /// The command that asks about this campaign, up to the faultload. What was

@@ -10,6 +10,7 @@ use std::io::{self, Write};
 
 use murphy_model::{Finding, Severity, Verdict};
 
+use crate::bugs::{self, Bug};
 use crate::label::Labels;
 use crate::number::{counted, grouped, span};
 use crate::summary::FindingIndex;
@@ -59,8 +60,9 @@ fn found(summary: &Summary) -> String {
         false => "✅",
     };
     let text = |count: &Count| count.text() + &count.known_part();
-    let failures = text(&Count::of(Severity::Fail, summary));
-    let warnings = Count::of(Severity::Warn, summary);
+    let bugs = bugs::of([summary]);
+    let failures = text(&Count::of(Severity::Fail, &bugs));
+    let warnings = Count::of(Severity::Warn, &bugs);
     match warnings.all {
         0 => format!("{mark} {failures}"),
         _ => format!("{mark} {failures}, {}", text(&warnings)),
@@ -77,8 +79,10 @@ fn findings(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> io::Resu
         "| finding | what is wrong | smallest faultload | replay |"
     )?;
     writeln!(out, "| --- | --- | --- | --- |")?;
-    let told = wording::findings(summary);
-    for finding in &told.first {
+    let bugs = bugs::of([summary]);
+    let told = wording::bugs(&bugs);
+    for bug in &told.first {
+        let (_, finding) = bug.shown();
         let smallest = match finding.faultload.is_empty() {
             true => "none".to_owned(),
             false => cell_code(&labels.faultload(&finding.faultload)),
@@ -86,11 +90,12 @@ fn findings(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> io::Resu
         let replay = summary.replay(finding).map(|replay| cell_code(&replay));
         writeln!(
             out,
-            "| {} {}{}{} | {} | {smallest} | {} |",
+            "| {} {}{}{}{} | {} | {smallest} | {} |",
             cell_code(&finding.id),
             severity(finding),
             finding.class.name(),
             standing(finding, summary),
+            same(bug),
             text(&finding.summary),
             replay.unwrap_or_default()
         )?;
@@ -106,6 +111,16 @@ fn severity(finding: &Finding) -> &'static str {
     match finding.severity {
         Severity::Fail => "",
         Severity::Warn => "**warning** ",
+    }
+}
+
+/// The findings that are the same bug.
+fn same(bug: &Bug<'_>) -> String {
+    let others = bug.others().iter();
+    let ids: Vec<String> = others.map(|(_, other)| cell_code(&other.id)).collect();
+    match ids.is_empty() {
+        true => String::new(),
+        false => format!("<br>same bug: {}", ids.join(", ")),
     }
 }
 

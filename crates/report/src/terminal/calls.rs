@@ -18,18 +18,31 @@ use crate::Summary;
 /// More conditional calls than this bury the rest of the report.
 const MOST_CONDITIONAL: usize = 40;
 
-/// More calls of one execution than this bury the rest of a finding.
-const MOST_CALLS: usize = 60;
+/// More calls of one execution than this bury the rest of what is said.
+pub(super) const MOST_CALLS: usize = 60;
 
 /// A drawn line with the lines below it.
 struct Node {
     text: String,
     below: Vec<Node>,
+    /// Whether what is said is about this call.
+    matters: bool,
+}
+
+impl Node {
+    /// Whether what is said is about this call or one below it.
+    fn holds_what_matters(&self) -> bool {
+        self.matters || self.below.iter().any(Node::holds_what_matters)
+    }
+
+    fn lines(&self) -> usize {
+        1 + self.below.iter().map(Node::lines).sum::<usize>()
+    }
 }
 
 pub(super) fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     heading("Calls without faults", out)?;
-    for root in trace_nodes(&summary.reference, None, &|_| String::new()) {
+    for root in trace_nodes(&summary.reference, None, &|_| String::new(), &|_| false) {
         draw(&root, "  ", "  ", out)?;
     }
     let conditional = conditional(summary);
@@ -41,28 +54,61 @@ pub(super) fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Draws the calls of an execution, each with a remark behind its reply, as
-/// far as there is room for.
+/// far as there is room for: of the requests of the scenario those that hold
+/// what matters, if any does, and where that is too long the way there.
 pub(super) fn write_trace(
     trace: &Trace,
     remark: &dyn Fn(CallId) -> String,
+    matters: &dyn Fn(CallId) -> bool,
+    most: usize,
     indent: &str,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let mut roots = trace_nodes(trace, None, remark, matters);
+    let requests = roots.len();
+    if roots.iter().any(Node::holds_what_matters) {
+        roots.retain(Node::holds_what_matters);
+    }
+    if roots.iter().map(Node::lines).sum::<usize>() > most {
+        roots.iter_mut().for_each(cut);
+    }
+    let others = requests - roots.len();
     let mut drawn = Vec::new();
-    for root in trace_nodes(trace, None, remark) {
+    for root in roots {
         draw(&root, indent, indent, &mut drawn)?;
     }
     let lines: Vec<&[u8]> = drawn.split_inclusive(|byte| *byte == b'\n').collect();
-    for line in lines.iter().take(MOST_CALLS) {
+    for line in lines.iter().take(most) {
         out.write_all(line)?;
     }
-    match lines.len().saturating_sub(MOST_CALLS) {
-        0 => Ok(()),
-        more => writeln!(
-            out,
-            "{indent}{QUIET}… and {}{QUIET:#}",
-            counted(more, "more call")
-        ),
+    let more = |number: usize, what: &str| match number {
+        0 => None,
+        number => Some(counted(number, what)),
+    };
+    let hidden = lines.len().saturating_sub(most);
+    let rest = [more(hidden, "more call"), more(others, "other request")];
+    let rest: Vec<String> = rest.into_iter().flatten().collect();
+    match rest.is_empty() {
+        true => Ok(()),
+        false => writeln!(out, "{indent}{QUIET}… and {}{QUIET:#}", rest.join(", ")),
+    }
+}
+
+/// Takes out what is not on the way to what matters.
+fn cut(node: &mut Node) {
+    if !node.below.iter().any(Node::holds_what_matters) {
+        return;
+    }
+    let all: usize = node.below.iter().map(Node::lines).sum();
+    node.below.retain(Node::holds_what_matters);
+    let kept: usize = node.below.iter().map(Node::lines).sum();
+    node.below.iter_mut().for_each(cut);
+    if all > kept {
+        node.below.push(Node {
+            text: format!("{QUIET}… {}{QUIET:#}", counted(all - kept, "other call")),
+            below: Vec::new(),
+            matters: false,
+        });
     }
 }
 
@@ -70,6 +116,7 @@ fn trace_nodes(
     trace: &Trace,
     parent: Option<CallId>,
     remark: &dyn Fn(CallId) -> String,
+    matters: &dyn Fn(CallId) -> bool,
 ) -> Vec<Node> {
     let ids: Vec<CallId> = trace.children(parent).collect();
     let frames: Vec<&Frame> = ids.iter().map(|id| trace.call(*id).point.frame()).collect();
@@ -79,7 +126,8 @@ fn trace_nodes(
             reply_text(trace.call(*id).reply),
             remark(*id)
         ),
-        below: trace_nodes(trace, Some(*id), remark),
+        below: trace_nodes(trace, Some(*id), remark, matters),
+        matters: matters(*id),
     };
     ids.iter().zip(siblings(&frames)).map(node).collect()
 }
@@ -133,7 +181,12 @@ fn write_conditional(points: &[Point], out: &mut dyn Write) -> io::Result<()> {
             format!("by {}", bare_frame(caller.frame()))
         });
         let below = point_nodes(caller, &made_by);
-        draw(&Node { text, below }, "  ", "  ", out)?;
+        let node = Node {
+            text,
+            below,
+            matters: false,
+        };
+        draw(&node, "  ", "  ", out)?;
     }
     match points.len() - shown.len() {
         0 => Ok(()),
@@ -150,6 +203,7 @@ fn point_nodes<'p>(
     let node = |(point, text): (&&'p Point, String)| Node {
         text,
         below: point_nodes(Some(point), made_by),
+        matters: false,
     };
     points.iter().zip(siblings(&frames)).map(node).collect()
 }

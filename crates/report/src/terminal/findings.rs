@@ -11,30 +11,80 @@ use murphy_model::{BugClass, CallId, Faultload, Finding, Mode, Reply, Severity, 
 
 use super::label::Labels;
 use super::number::{counted, grouped, span};
+use super::prose::prose;
 use super::style::{BAD, CAREFUL, GOOD, QUIET, TITLE};
 use super::{calls, coverage, heading, printed, visible};
 use crate::Summary;
+use crate::bugs::{self, Bug};
 use crate::shell::quoted;
 use crate::wording::{self, Count};
 
-/// More ways to fail the same calls than this are only counted.
-const MOST_WAYS: usize = 8;
+/// More names of findings than this are only counted.
+const MOST_SAME: usize = 6;
 
 /// The oracle whose complaints are the user's own words.
 const SCENARIO: &str = "scenario";
 
+/// How much of a finding is shown.
+#[derive(Clone, Copy)]
+struct Room {
+    /// Lines of what the test said.
+    complaint: usize,
+    /// Faults of its faultload.
+    faults: usize,
+    /// Calls of the execution.
+    calls: usize,
+    /// Lines of what was printed.
+    printed: usize,
+    /// Other ways to make it show.
+    ways: usize,
+}
+
+/// In a report that was asked for.
+const ALL: Room = Room {
+    complaint: usize::MAX,
+    faults: usize::MAX,
+    calls: calls::MOST_CALLS,
+    printed: printed::MOST,
+    ways: 8,
+};
+
+/// At the end of a run; what does not fit is cut again.
+const ON_SCREEN: [Room; 2] = [
+    Room {
+        complaint: 5,
+        faults: 4,
+        calls: 12,
+        printed: 6,
+        ways: 2,
+    },
+    Room {
+        complaint: 3,
+        faults: 3,
+        calls: 6,
+        printed: 0,
+        ways: 1,
+    },
+];
+
+/// Lines of one finding at the end of a run: two fit on a screen.
+const MOST_LINES: usize = 30;
+
+/// All findings of a scenario, in full.
 pub(super) fn write(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
-    if !summary.findings.is_empty() {
+    let bugs = bugs::of([summary]);
+    if !bugs.is_empty() {
         heading("Findings", out)?;
     }
     let mut first_of: HashMap<usize, &Finding> = HashMap::new();
-    let told = wording::findings(summary);
-    for (i, finding) in told.first.iter().copied().enumerate() {
+    let told = wording::bugs(&bugs);
+    for (i, bug) in told.first.iter().copied().enumerate() {
         if i > 0 {
             writeln!(out)?;
         }
+        let (_, finding) = bug.shown();
         let first = *first_of.entry(finding.execution).or_insert(finding);
-        write_finding(finding, first, summary, labels, out)?;
+        write_bug(bug, first, labels, ALL, usize::MAX, out)?;
     }
     for more in wording::more_warnings(&told) {
         writeln!(out, "\n  {QUIET}{more}{QUIET:#}")?;
@@ -43,21 +93,55 @@ pub(super) fn write(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> 
     writeln!(out)?;
     coverage::took(summary, out)?;
     let executions = counted(summary.certificate.explored, "execution");
-    writeln!(out, "{} in {executions}", tally(summary))
+    writeln!(out, "{} in {executions}", tally(&bugs))
+}
+
+/// One bug, in as many lines as a screen has for it.
+pub(super) fn write_on_screen(
+    bug: &Bug<'_>,
+    labels: &Labels,
+    width: usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (_, finding) = bug.shown();
+    let mut text = Vec::new();
+    for room in ON_SCREEN {
+        text.clear();
+        write_bug(bug, finding, labels, room, width, &mut text)?;
+        if text.iter().filter(|byte| **byte == b'\n').count() <= MOST_LINES {
+            break;
+        }
+    }
+    out.write_all(&text)
+}
+
+/// One bug in two lines.
+pub(super) fn write_shortly(bug: &Bug<'_>, labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
+    let (_, finding) = bug.shown();
+    let text = match finding.oracle == SCENARIO {
+        true => class_text(finding).to_owned(),
+        false => visible(&labels.sentence(&finding.summary)),
+    };
+    name(finding, out)?;
+    writeln!(out, ": {text}")?;
+    match finding.faultload.is_empty() {
+        true => writeln!(out, "    without any fault"),
+        false => writeln!(out, "    when {}", labels.faultload(&finding.faultload)),
+    }
 }
 
 /// How many there are, as in `2 findings (1 known), 1 warning`.
-fn tally(summary: &Summary) -> String {
+pub(super) fn tally(bugs: &[Bug<'_>]) -> String {
     let painted =
         |count: &Count, style| format!("{style}{}{style:#}{}", count.text(), count.known_part());
-    let failures = Count::of(Severity::Fail, summary);
+    let failures = Count::of(Severity::Fail, bugs);
     let style = match failures.all {
         0 => GOOD,
         // What may stay is no alarm.
         all if all == failures.known => CAREFUL,
         _ => BAD,
     };
-    let warnings = Count::of(Severity::Warn, summary);
+    let warnings = Count::of(Severity::Warn, bugs);
     match warnings.all {
         0 => painted(&failures, style),
         _ => format!(
@@ -94,7 +178,7 @@ fn known(finding: &Finding, summary: &Summary, out: &mut dyn Write) -> io::Resul
 }
 
 /// Entries of the baseline that can go.
-fn stale(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn stale(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     let known = summary.known.as_ref();
     let Some(known) = known.filter(|known| !known.stale.is_empty()) else {
         return Ok(());
@@ -107,15 +191,17 @@ fn stale(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     )
 }
 
-fn write_finding(
-    finding: &Finding,
+fn write_bug(
+    bug: &Bug<'_>,
     first_of_execution: &Finding,
-    summary: &Summary,
     labels: &Labels,
+    room: Room,
+    width: usize,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    bug(finding, labels, out)?;
-    printed::write(finding, first_of_execution, summary, out)?;
+    let (summary, finding) = bug.shown();
+    body(bug, labels, room, width, out)?;
+    printed::write(finding, first_of_execution, summary, room.printed, out)?;
     if let Some(hint) = wording::if_meant(finding, summary) {
         writeln!(out, "    {QUIET}{hint}{QUIET:#}")?;
     }
@@ -135,18 +221,60 @@ fn write_finding(
 }
 
 /// All that does not depend on how the campaign was started.
-fn bug(finding: &Finding, labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
+fn body(
+    bug: &Bug<'_>,
+    labels: &Labels,
+    room: Room,
+    width: usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (_, finding) = bug.shown();
     title(finding, out)?;
-    complaint(finding, labels, out)?;
-    circumstances(finding, labels, out)?;
+    complaint(finding, labels, room, width, out)?;
+    circumstances(finding, labels, room, out)?;
     writeln!(out, "    calls:")?;
+    let trace = &finding.shown.trace;
     let remark = |id| remark(finding, id);
-    calls::write_trace(&finding.shown.trace, &remark, "      ", out)?;
-    others(finding, labels, out)?;
-    writeln!(out, "    seen in {}", counted(finding.seen, "execution"))
+    let matters = |id| {
+        let call = trace.call(id);
+        call.injected.is_some() || finding.edge.as_ref() == Some(&call.point)
+    };
+    calls::write_trace(trace, &remark, &matters, room.calls, "      ", out)?;
+    others(finding, labels, room.ways, out)?;
+    seen(bug, out)
+}
+
+/// How often it was seen, and under which other names.
+fn seen(bug: &Bug<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let mut places = vec![counted(bug.seen(), "execution")];
+    let several = [(bug.requests(), "request"), (bug.scenarios(), "scenario")];
+    let several = several.iter().filter(|(number, _)| *number > 1);
+    places.extend(several.map(|(number, what)| counted(number, what)));
+    writeln!(out, "    seen in {}", places.join(", "))?;
+    let (shown, _) = bug.shown();
+    let name = |(summary, finding): &(&Summary, &Finding)| match summary.scenario == shown.scenario
+    {
+        true => finding.id.clone(),
+        false => format!("{} ({})", finding.id, summary.scenario),
+    };
+    let mut names: Vec<String> = bug.others().iter().take(MOST_SAME).map(name).collect();
+    match bug.others().len().saturating_sub(MOST_SAME) {
+        0 => {}
+        more => names.push(format!("{} more", grouped(more))),
+    }
+    match names.is_empty() {
+        true => Ok(()),
+        false => writeln!(out, "    same bug: {}", names.join(", ")),
+    }
 }
 
 fn title(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+    name(finding, out)?;
+    writeln!(out, ": {}", class_text(finding))
+}
+
+/// Its id, whether it is a warning, and of which kind it is.
+fn name(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
     let (id, class) = (&finding.id, finding.class.name());
     match finding.severity {
         Severity::Fail => write!(out, "  {BAD}{id}{BAD:#} ")?,
@@ -156,7 +284,7 @@ fn title(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
     if finding.oracle != SCENARIO {
         write!(out, " ({})", finding.oracle)?;
     }
-    writeln!(out, ": {}", class_text(finding))
+    Ok(())
 }
 
 fn class_text(finding: &Finding) -> &'static str {
@@ -175,30 +303,51 @@ fn class_text(finding: &Finding) -> &'static str {
 }
 
 /// What the scenario said is quoted; what we say ourselves is said shortly.
-fn complaint(finding: &Finding, labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
+fn complaint(
+    finding: &Finding,
+    labels: &Labels,
+    room: Room,
+    width: usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let text = match finding.oracle == SCENARIO {
         true => finding.summary.clone(),
         false => labels.sentence(&finding.summary),
     };
-    for line in text.lines() {
-        writeln!(out, "    {}", visible(line))?;
+    for line in text.lines().take(room.complaint) {
+        prose(&visible(line), "    ", width, out)?;
     }
-    Ok(())
+    match text.lines().count().saturating_sub(room.complaint) {
+        0 => Ok(()),
+        more => writeln!(out, "    {QUIET}… {} more{QUIET:#}", counted(more, "line")),
+    }
 }
 
-fn circumstances(finding: &Finding, labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
+fn circumstances(
+    finding: &Finding,
+    labels: &Labels,
+    room: Room,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let number = finding.execution;
     match finding.faultload.is_empty() {
         true => writeln!(out, "    without any fault, in execution {number}")?,
         false => writeln!(out, "    when (execution {number}):")?,
     }
-    for fault in finding.faultload.faults() {
+    for fault in finding.faultload.faults().take(room.faults) {
         writeln!(out, "      {}", labels.fault(&fault))?;
     }
-    Ok(())
+    match finding.faultload.len().saturating_sub(room.faults) {
+        0 => Ok(()),
+        more => writeln!(
+            out,
+            "      {QUIET}… and {}{QUIET:#}",
+            counted(more, "more fault")
+        ),
+    }
 }
 
-/// What is to be said about one of the calls: how it was made to fail, how
+/// What is to be said about one of the calls: what was injected, how
 /// long its caller waited, whether it is to blame.
 fn remark(finding: &Finding, id: CallId) -> String {
     let call = finding.shown.trace.call(id);
@@ -239,7 +388,7 @@ fn blame(class: BugClass) -> &'static str {
 
 /// Other faultloads that show the same: those over the same calls are told by
 /// their modes alone.
-fn others(finding: &Finding, labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
+fn others(finding: &Finding, labels: &Labels, most: usize, out: &mut dyn Write) -> io::Result<()> {
     let targets = |faultload: &Faultload| -> Vec<Target> {
         faultload.iter().map(|(target, _)| target.clone()).collect()
     };
@@ -249,19 +398,19 @@ fn others(finding: &Finding, labels: &Labels, out: &mut dyn Write) -> io::Result
         .iter()
         .partition(|faultload| targets(faultload) == shown);
     if !same.is_empty() {
-        writeln!(out, "    also with {}", ways(&same))?;
+        writeln!(out, "    also with {}", ways(&same, ALL.ways))?;
     }
-    for faultload in elsewhere.iter().take(MOST_WAYS) {
+    for faultload in elsewhere.iter().take(most) {
         writeln!(out, "    also when {}", labels.faultload(faultload))?;
     }
-    match elsewhere.len().saturating_sub(MOST_WAYS) {
+    match elsewhere.len().saturating_sub(most) {
         0 => Ok(()),
         more => writeln!(out, "    and in {} ways more", grouped(more)),
     }
 }
 
 /// Faultloads over the same calls, told by their modes alone.
-fn ways(also: &[&Faultload]) -> String {
+fn ways(also: &[&Faultload], most: usize) -> String {
     let way = |faultload: &&Faultload| {
         let modes: Vec<String> = faultload
             .iter()
@@ -269,9 +418,9 @@ fn ways(also: &[&Faultload]) -> String {
             .collect();
         modes.join(" + ")
     };
-    let mut ways: Vec<String> = also.iter().take(MOST_WAYS).map(way).collect();
-    if also.len() > MOST_WAYS {
-        ways.push(format!("{} more", grouped(also.len() - MOST_WAYS)));
+    let mut ways: Vec<String> = also.iter().take(most).map(way).collect();
+    if also.len() > most {
+        ways.push(format!("{} more", grouped(also.len() - most)));
     }
     match ways.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
@@ -357,9 +506,11 @@ mod tests {
     #[test]
     fn a_finding_tells_what_when_and_where_without_colours() {
         let mut out = Vec::new();
-        bug(&inversion(Severity::Warn), &Labels::new(&[]), &mut out).unwrap();
+        let summary = summary(&[Severity::Warn], None);
+        let bugs = bugs::of([&summary]);
+        body(&bugs[0], &Labels::new(&[]), ALL, usize::MAX, &mut out).unwrap();
         let expected = "\
-\x20 M-123456 warning timeout (timeout-inversion): someone waits too long, or not long enough
+\x20 M-000001 warning timeout (timeout-inversion): someone waits too long, or not long enough
     `shop` gives up on `cart GET /`
     when (execution 7):
       shop GET / > cart GET / > stock GET / = delay:2s
@@ -404,7 +555,12 @@ mod tests {
     #[test]
     fn the_last_line_tells_failures_from_warnings_and_what_is_known() {
         let of = |severities: &[Severity], known: &[&str]| {
-            let text = tally(&summary(severities, knowing(known)));
+            let mut summary = summary(severities, knowing(known));
+            for (finding, service) in summary.findings.iter_mut().zip(["a", "b", "c"]) {
+                let edge = format!("{service} GET / > cart GET /");
+                finding.edge = Some(edge.parse().unwrap());
+            }
+            let text = tally(&bugs::of([&summary]));
             style::plain(text.as_bytes())
         };
         use Severity::{Fail, Warn};
@@ -444,7 +600,14 @@ Not found any more, and to be taken out of base.toml: M-000009
         said.findings[0].summary =
             "\u{1b}[2Jgot \u{1b}]0;title\u{7} 500\r\nand\u{8} more".to_owned();
         let mut out = Vec::new();
-        complaint(&said.findings[0], &Labels::new(&[]), &mut out).unwrap();
+        complaint(
+            &said.findings[0],
+            &Labels::new(&[]),
+            ALL,
+            usize::MAX,
+            &mut out,
+        )
+        .unwrap();
         let out = String::from_utf8(out).unwrap();
         assert_eq!(out, "    got ]0;title 500\n    and more\n");
     }

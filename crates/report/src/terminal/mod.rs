@@ -3,8 +3,10 @@
 //! Owns the order in which a campaign is told: what the scenario does, what
 //! was tried, what was skipped and why, how far that can be trusted, what the
 //! services do about failures, and last, next to the prompt, the findings. Each
-//! part has a module of its own.
+//! part has a module of its own. What a run shows unless more is asked for is
+//! [`write_run`]: it fits on a screen.
 
+mod brief;
 mod calls;
 mod coverage;
 mod explained;
@@ -12,7 +14,10 @@ mod findings;
 mod hardening;
 mod printed;
 mod profile;
+mod prose;
 mod style;
+
+pub use brief::RunResult;
 
 use std::io::{self, Write};
 
@@ -38,9 +43,34 @@ fn write_parts(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     findings::write(summary, &labels, out)
 }
 
+/// How much is told of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// A line for each finding.
+    Quiet,
+    /// What fits on a screen.
+    #[default]
+    Usual,
+    /// All of it.
+    Full,
+}
+
+/// Writes what came of the scenarios of a run.
+///
+/// Sentences are broken at `width`; what may have to be copied is not.
+pub fn write_run(
+    results: &[RunResult],
+    detail: Detail,
+    width: usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    unseen::write_escaped(out, |out| brief::write(results, detail, width, out))
+}
+
 /// Writes the calls of an execution as a tree.
 pub fn write_calls(trace: &murphy_model::Trace, out: &mut dyn Write) -> io::Result<()> {
-    calls::write_trace(trace, &|_| String::new(), "  ", out)
+    let most = calls::MOST_CALLS;
+    calls::write_trace(trace, &|_| String::new(), &|_| false, most, "  ", out)
 }
 
 /// Writes the calls of an execution as a tree, with what was injected.
@@ -49,7 +79,8 @@ pub fn write_injected_calls(trace: &murphy_model::Trace, out: &mut dyn Write) ->
         Some(mode) => format!("  {CAREFUL}injected {mode}{CAREFUL:#}"),
         None => String::new(),
     };
-    calls::write_trace(trace, &remark, "  ", out)
+    let most = calls::MOST_CALLS;
+    calls::write_trace(trace, &remark, &|_| false, most, "  ", out)
 }
 
 /// Writes what became of a faultload.

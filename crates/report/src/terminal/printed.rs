@@ -17,7 +17,7 @@ use crate::{Summary, redact};
 const MOST_OF_PART: usize = 3;
 
 /// Lines shown of all parts together: a finding stays on one screen.
-const MOST: usize = 12;
+pub(super) const MOST: usize = 12;
 
 /// Longer lines wrap too often to be read.
 const LONGEST: usize = 160;
@@ -28,6 +28,7 @@ pub(super) fn write(
     finding: &Finding,
     first: &Finding,
     summary: &Summary,
+    most: usize,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     // Cases are in order, and there may be as many as findings.
@@ -40,7 +41,7 @@ pub(super) fn write(
         return Ok(());
     };
     let output = redact::owned(&redact::plain(output));
-    let (lines, hidden) = ends(&output);
+    let (lines, hidden) = ends(&output, most);
     if lines.is_empty() {
         return Ok(());
     }
@@ -72,7 +73,7 @@ fn whole(finding: &Finding, summary: &Summary) -> String {
 
 /// The last lines of every part, and how many are left out. Blank ones do not
 /// count.
-fn ends(output: &str) -> (Vec<&str>, usize) {
+fn ends(output: &str, most: usize) -> (Vec<&str>, usize) {
     let lines = output.lines().filter(|line| !line.trim().is_empty());
     let lines: Vec<&str> = lines.collect();
     let mut shown = Vec::new();
@@ -81,7 +82,7 @@ fn ends(output: &str) -> (Vec<&str>, usize) {
         shown.extend(name);
         shown.extend(&rest[rest.len().saturating_sub(MOST_OF_PART)..]);
     }
-    shown.truncate(MOST);
+    shown.truncate(most);
     let hidden = lines.len() - shown.len();
     (shown, hidden)
 }
@@ -149,6 +150,7 @@ mod tests {
                 &summary.findings[i],
                 &summary.findings[0],
                 &summary,
+                MOST,
                 &mut out,
             )
             .unwrap();
