@@ -90,7 +90,7 @@ async fn interest<E: Exchange>(
     let body = exchange.read_body(reading(destination, grpc)).await?;
     let hints = std::mem::take(&mut found.hints);
     let arrival = arrival(destination, exchange, claim, hints, body, grpc);
-    let Ok(decision) = destination.control.arrive(arrival).get().await else {
+    let Ok(decision) = destination.control.arrive(arrival) else {
         pass(exchange).await;
         return Ok(());
     };
@@ -123,7 +123,6 @@ fn arrival<E: Exchange>(
     let body_cut = body.cut;
     let body = message(body.bytes, grpc);
     Arrival {
-        id: fastrand::u64(..),
         claim,
         destination: destination.service.clone(),
         interface: interface(destination, exchange, grpc),
@@ -219,15 +218,15 @@ async fn unanswered<E: Exchange>(
     failure: Failure,
 ) {
     match failure {
-        Failure::Gone => guard.gave_up().await,
+        Failure::Gone => guard.gave_up(),
         Failure::HungUp(how, organic) if !grpc => {
-            guard.failed(organic, seen_as(how)).await;
+            guard.failed(organic, seen_as(how));
             exchange.abort(how).await;
         }
         // UNAVAILABLE is what gRPC makes of a connection that ends.
         Failure::Callee(organic) | Failure::HungUp(_, organic) => {
             let (answer, reply) = no_answer(organic, grpc);
-            guard.failed(organic, reply).await;
+            guard.failed(organic, reply);
             let _ = exchange.respond(answer).await;
         }
     }

@@ -22,8 +22,8 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use murphy_model::Reply;
 use murphy_proxy::Settings;
 use murphy_registry::{
-    Answer, AnswerBody, Arrival, CallKey, ContextHint, Control, Decision, Ending, Origin, Owner,
-    Registry, Unknown,
+    AnswerBody, Arrival, CallKey, ContextHint, Control, Decision, Ending, Origin, Owner, Registry,
+    Unknown,
 };
 use support::{PATIENCE, World, http2};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -49,13 +49,13 @@ impl Control for Recording {
         self.registry.recognise(hints, origin)
     }
 
-    fn arrive(&self, arrival: Arrival) -> Answer<Result<Decision, Unknown>> {
+    fn arrive(&self, arrival: Arrival) -> Result<Decision, Unknown> {
         self.registry.arrive(arrival)
     }
 
-    fn finish(&self, key: CallKey, ending: Ending) -> Answer<()> {
+    fn finish(&self, key: CallKey, ending: Ending) {
         self.endings.lock().unwrap().push(ending.clone());
-        self.registry.finish(key, ending)
+        self.registry.finish(key, ending);
     }
 }
 

@@ -10,12 +10,10 @@ use std::collections::HashSet;
 
 use murphy_model::{CallId, Reply};
 use murphy_registry::{
-    Arrival, CallKey, ContextHint, Control, Decision, ExecutionId, Link, Origin, Owner, Parent,
-    Recorded, TraceKey, Unclaimed,
+    CallKey, ContextHint, Control, Decision, ExecutionId, Link, Origin, Parent, Recorded, TraceKey,
+    Unclaimed,
 };
-use world::{
-    Run, arrival, called_by, ending, now, place, plan, registry, service, solo_plan, spans, worker,
-};
+use world::{Run, called_by, ending, place, plan, registry, service, solo_plan, spans, worker};
 
 /// Each call as `point < parent`, with how the parent was found.
 fn tree(recorded: &Recorded) -> Vec<(String, Option<u32>, Link)> {
@@ -437,28 +435,6 @@ async fn a_callee_that_never_saw_its_call_made_none() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_arrival_reported_twice_is_answered_the_same_and_counted_once() {
-    let registry = registry();
-    let run = Run::begin(&registry, plan("shop GET / > cart GET / = 503"));
-    let entry = run.enter("shop");
-    let claim = Owner {
-        execution: run.id,
-        parent: Parent::Known(place(entry)),
-    };
-    let arrival: Arrival = arrival(claim, "cart", vec![]);
-    let first = run.try_arrive(arrival.clone()).unwrap();
-    let second = run.try_arrive(arrival.clone()).unwrap();
-    assert_eq!(first, second);
-    assert!(first.fault.is_some());
-    run.finish(first, 503);
-    assert_eq!(run.try_arrive(arrival), Ok(first), "even after its end");
-    run.finish(entry, 200);
-    let recorded = run.collect().await;
-    assert_eq!(recorded.trace.calls().len(), 2);
-    assert!(recorded.quiet);
-}
-
-#[tokio::test(start_paused = true)]
 async fn the_first_of_two_endings_is_the_one() {
     let registry = registry();
     let run = Run::begin(&registry, plan("none"));
@@ -535,7 +511,7 @@ impl Run<'_> {
     /// Ends these calls and says how each call's parent was found.
     async fn collect_links(&self, open: &[murphy_registry::Decision]) -> Vec<Link> {
         for call in open {
-            now(self.registry.finish(call.key, ending(200)));
+            self.registry.finish(call.key, ending(200));
         }
         let recorded = self.collect().await;
         recorded.details.iter().map(|detail| detail.link).collect()

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use murphy_model::Reply;
 use murphy_registry::{ContextHint, Control, Link, Recorded, Registry, Settings};
-use world::{Run, now, plan, service, spans};
+use world::{Run, plan, service, spans};
 
 const THREADS: usize = 8;
 const EXECUTIONS: usize = 2000;
@@ -112,7 +112,7 @@ fn calls_of_one_execution_reported_at_once_are_all_counted() {
                     let call = run.call(entry, "cart");
                     let hit = usize::from(call.fault.is_some());
                     injected.fetch_add(hit, Ordering::Relaxed);
-                    now(registry.finish(call.key, world::ending(200)));
+                    registry.finish(call.key, world::ending(200));
                 }
             });
         }

@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use murphy_proxy::Settings;
 use murphy_registry::{
-    Answer, Arrival, CallKey, ContextHint, Control, Decision, Ending, Origin, Owner, Registry,
-    Unknown,
+    Arrival, CallKey, ContextHint, Control, Decision, Ending, Origin, Owner, Registry, Unknown,
 };
 
 use crate::wire::Wire;
@@ -31,19 +30,15 @@ impl Control for Slow {
         self.registry.recognise(hints, origin)
     }
 
-    fn arrive(&self, arrival: Arrival) -> Answer<Result<Decision, Unknown>> {
+    fn arrive(&self, arrival: Arrival) -> Result<Decision, Unknown> {
         self.registry.arrive(arrival)
     }
 
-    fn finish(&self, key: CallKey, ending: Ending) -> Answer<()> {
-        if !self.slow.load(Ordering::Relaxed) {
-            return self.registry.finish(key, ending);
+    fn finish(&self, key: CallKey, ending: Ending) {
+        if self.slow.load(Ordering::Relaxed) {
+            std::thread::sleep(REPORT);
         }
-        let registry = self.registry.clone();
-        Answer::Pending(Box::pin(async move {
-            tokio::time::sleep(REPORT).await;
-            registry.finish(key, ending).get().await;
-        }))
+        self.registry.finish(key, ending);
     }
 }
 
