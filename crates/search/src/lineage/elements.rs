@@ -78,11 +78,7 @@ impl Elements {
         for mode in &catalogue.entry(id).modes {
             elements.insert(self.faults.len());
             self.spot_of.push(spot);
-            self.faults.push(FaultKey {
-                point: id,
-                every: false,
-                mode: *mode,
-            });
+            self.faults.push(FaultKey::at(id, *mode));
         }
         let fresh = self.labels.len();
         let label = Label::of(catalogue.point(id));
