@@ -67,11 +67,7 @@ fn run_one(registry: &Registry, number: usize) -> Vec<CallRecord> {
         run.finish(*call, 200);
     }
     run.finish(entry, 200);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .unwrap();
-    let recorded = runtime.block_on(run.collect());
+    let recorded = run.collect_blocking();
     registry.end(run.id);
     seen(&recorded)
 }
@@ -118,11 +114,7 @@ fn calls_of_one_execution_reported_at_once_are_all_counted() {
         }
     });
     run.finish(entry, 200);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .unwrap();
-    let recorded = runtime.block_on(run.collect());
+    let recorded = run.collect_blocking();
     let calls = recorded.trace.calls();
     assert_eq!(calls.len(), 1 + THREADS * CALLS);
     let mut counts: Vec<u32> = calls[1..].iter().map(|c| c.point.frame().count).collect();

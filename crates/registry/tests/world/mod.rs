@@ -154,6 +154,23 @@ impl<'r> Run<'r> {
         self.registry.finish(key, ending);
     }
 
+    /// Answers these calls; what was seen then.
+    pub(crate) async fn end_all<const N: usize>(&self, calls: [Decision; N]) -> Recorded {
+        for call in calls {
+            self.finish(call, 200);
+        }
+        self.collect().await
+    }
+
+    /// The same outside of any runtime.
+    pub(crate) fn collect_blocking(&self) -> Recorded {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
+        runtime.block_on(self.collect())
+    }
+
     /// What was seen, once it is quiet.
     pub(crate) async fn collect(&self) -> Recorded {
         self.registry.collect(self.id).await.expect("live")
