@@ -35,7 +35,6 @@ pub(super) const HOP: Stamp = Stamp {
     ..ENTRY
 };
 
-/// A trace hint.
 pub(super) fn trace(trace: u128, own: u64, parent: u64) -> ContextHint {
     let span = |span: u64| (span != 0).then_some(SpanId(span));
     let spans = Spans {
@@ -45,7 +44,6 @@ pub(super) fn trace(trace: u128, own: u64, parent: u64) -> ContextHint {
     ContextHint::Trace(TraceKey(trace), spans)
 }
 
-/// Headers with these lines.
 pub(super) fn headers(lines: &[(&'static str, &str)]) -> HeaderMap {
     let line = |(name, value): &(&'static str, &str)| {
         let value = HeaderValue::from_bytes(value.as_bytes()).expect("a header's value");

@@ -25,7 +25,6 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    /// A buffer that holds `bytes`.
     pub(super) fn holding(bytes: &[u8]) -> Self {
         let mut buffer = Buffer::default();
         buffer.grow(SMALL.max(bytes.len()));
@@ -34,7 +33,6 @@ impl Buffer {
         buffer
     }
 
-    /// What is held.
     pub(super) fn held(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
     }

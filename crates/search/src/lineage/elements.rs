@@ -138,7 +138,6 @@ impl Elements {
         ways.first().expect("a spot can fail in some way")
     }
 
-    /// The element of a fault.
     pub(super) fn element(&self, fault: FaultKey) -> Option<usize> {
         let spot = self.spot(fault.point)?;
         let mut ways = self.ways(spot).iter();
@@ -154,7 +153,6 @@ impl Elements {
         )
     }
 
-    /// How many elements there are.
     pub(super) fn len(&self) -> usize {
         self.faults.len()
     }

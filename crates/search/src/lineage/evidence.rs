@@ -382,7 +382,6 @@ impl Evidence {
         &self.exhausted
     }
 
-    /// Whether this set was run.
     pub(super) fn was_run(&self, set: &Set) -> bool {
         self.run.contains(set)
     }

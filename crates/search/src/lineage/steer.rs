@@ -26,7 +26,6 @@ pub(super) fn row(
     (score > 0).then_some(row)
 }
 
-/// One climb.
 struct Climb<'c> {
     elements: &'c Elements,
     labels: Vec<usize>,

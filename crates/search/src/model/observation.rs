@@ -96,7 +96,6 @@ pub(crate) struct Observation {
     pub(crate) calls: Vec<Seen>,
     /// The scenario's own requests.
     pub(crate) entries: Vec<usize>,
-    /// The faults that were injected.
     pub(crate) injected: FaultSet,
 }
 
