@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use fastrand::Rng;
-use murphy_hitting::{Formula, Set, Transversals};
+use murphy_hitting::{Formula, Set};
 
 use super::bars::Bars;
 use super::families::{Clauses, Family};
@@ -148,12 +148,22 @@ fn sets(clauses: &Clauses) -> impl Iterator<Item = Set> + '_ {
         .map(|clause| clause.iter().copied().collect())
 }
 
+/// Berge's step: with one clause more, a minimal set either was one before, or
+/// is one that misses the clause and one of its elements.
 fn right(clauses: &Clauses, bound: Option<usize>) -> BTreeSet<Set> {
-    let mut right = bound.map_or_else(Transversals::new, Transversals::at_most);
+    let mut formula = Formula::new();
+    let mut right = BTreeSet::from([Set::new()]);
     for clause in sets(clauses) {
-        right.add(clause).expect("no clause is empty");
+        formula.add(clause.clone()).expect("no clause is empty");
+        let missing: Vec<Set> = right.extract_if(.., |set| !set.meets(&clause)).collect();
+        let larger = missing.iter().flat_map(|set| {
+            let with = |element| set.iter().chain([element]).collect::<Set>();
+            clause.iter().map(with)
+        });
+        let fits = |set: &Set| bound.is_none_or(|bound| set.len() <= bound);
+        right.extend(larger.filter(|set| fits(set) && formula.is_minimal(set)));
     }
-    right.iter().cloned().collect()
+    right
 }
 
 fn by_our_search(clauses: &Clauses, bound: Option<usize>) -> BTreeSet<Set> {

@@ -476,7 +476,6 @@ mod tests {
             .chain(below)
             .enumerate()
             .map(|(id, (path, query, body))| murphy_registry::Arrival {
-                id: id as u64,
                 claim: Owner {
                     execution: ExecutionId(1),
                     parent: Parent::Entry,

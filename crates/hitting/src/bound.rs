@@ -1,7 +1,7 @@
 //! How far a branch of the search may go, and what to try next.
 //!
-//! Owns the sizes asked for and every cut made because of them. Each cut
-//! drops only branches without a set of the sizes asked for, so none is lost:
+//! Owns the size asked for and every cut made because of it. Each cut drops
+//! only branches without a set of up to that size, so none is lost:
 //! a set can not hit more disjoint clauses than it has places left, nor more
 //! clauses than its places hit at best, and the last places are looked at
 //! together.
@@ -10,12 +10,10 @@ use crate::matrix::Matrix;
 use crate::minimal::Level;
 use crate::words;
 
-/// The sizes asked for, and whether larger sets were cut off.
-#[derive(Clone, Debug)]
+/// The largest size asked for, if there is one.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Bound {
-    least: usize,
     most: Option<usize>,
-    has_cut: bool,
     /// How many open clauses each free column hits, at the node at hand.
     reach: Vec<(usize, usize)>,
     /// Columns that hit all that another leaves open.
@@ -27,51 +25,17 @@ pub(crate) struct Bound {
 const COUNTED_FROM: usize = 4;
 
 impl Bound {
-    pub(crate) fn none() -> Self {
-        Bound {
-            least: 0,
-            most: None,
-            has_cut: false,
-            reach: Vec::new(),
-            partners: Vec::new(),
-        }
-    }
-
     pub(crate) fn up_to(size: usize) -> Self {
         Bound {
             most: Some(size),
-            ..Bound::none()
+            ..Bound::default()
         }
-    }
-
-    pub(crate) fn exactly(size: usize) -> Self {
-        Bound {
-            least: size,
-            ..Bound::up_to(size)
-        }
-    }
-
-    pub(crate) fn most(&self) -> Option<usize> {
-        self.most
-    }
-
-    /// Whether a branch was dropped that might hold larger sets.
-    pub(crate) fn has_cut(&self) -> bool {
-        self.has_cut
-    }
-
-    pub(crate) fn admits(&self, size: usize) -> bool {
-        self.least <= size && self.most.is_none_or(|most| size <= most)
     }
 
     /// Writes down what is to be tried at a node with `size` chosen elements
     /// and something open; false if no set asked for lies below.
     pub(crate) fn plan(&mut self, matrix: &Matrix, level: &mut Level, size: usize) -> bool {
         let open = words::count(&level.open);
-        // Each further element needs an open clause of its own.
-        if size + open < self.least {
-            return false;
-        }
         match self.most.map(|most| most - size) {
             Some(left) if left < open => self.plan_within(matrix, level, left, open),
             _ => smallest(matrix, level).is_some_and(|row| level.try_each(matrix.clause(row))),
@@ -86,18 +50,11 @@ impl Bound {
         left: usize,
         open: usize,
     ) -> bool {
-        if left < 3 {
-            self.has_cut = true;
-        }
         match left {
             0 => false,
             1 => plan_last(matrix, level),
             2 => self.plan_last_two(matrix, level),
-            _ => {
-                let is_worth_it = self.plan_branch(matrix, level, left, open);
-                self.has_cut |= !is_worth_it;
-                is_worth_it
-            }
+            _ => self.plan_branch(matrix, level, left, open),
         }
     }
 
@@ -159,7 +116,6 @@ impl Bound {
             // In place of the weakest of the best.
             if together - weakest + reach < open {
                 words::clear(&mut level.free, *column);
-                self.has_cut = true;
             }
         }
         true

@@ -2,8 +2,7 @@
 //!
 //! Owns the list of clauses, kept free of those that say nothing new, and the
 //! questions that need no search: is this set a hitting set, is it minimal.
-//! Finding sets is left to [`Minimal`](crate::Minimal) and
-//! [`Transversals`](crate::Transversals).
+//! Finding sets is left to [`Minimal`](crate::Minimal).
 
 use crate::{Minimal, Set};
 

@@ -17,8 +17,8 @@
 //! let clauses = [vec![a, y], vec![b, y], vec![c]];
 //! let formula = Formula::of(clauses.map(Set::from_iter))?;
 //!
-//! let found: Vec<Set> = formula.minimal().by_size().collect();
-//! assert_eq!(found, [Set::from_iter([c, y]), Set::from_iter([a, b, c])]);
+//! let found: Vec<Set> = formula.minimal().collect();
+//! assert_eq!(found, [Set::from_iter([c, a, b]), Set::from_iter([c, y])]);
 //! # Ok::<(), murphy_hitting::EmptyClause>(())
 //! ```
 //!
@@ -36,9 +36,6 @@
 //! # Ok::<(), murphy_hitting::EmptyClause>(())
 //! ```
 //!
-//! [`Transversals`] keeps the sets of a formula up to date while clauses are
-//! added.
-//!
 //! # The best choice within a budget
 //!
 //! ```
@@ -53,18 +50,14 @@
 //! ```
 
 mod bound;
-mod by_size;
 mod cover;
 mod formula;
 mod matrix;
 mod minimal;
 mod set;
-mod transversals;
 mod words;
 
-pub use by_size::BySize;
 pub use cover::{Choice, Cover, CoverError, Infeasible};
 pub use formula::{EmptyClause, Formula};
 pub use minimal::Minimal;
 pub use set::Set;
-pub use transversals::Transversals;

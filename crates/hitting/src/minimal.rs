@@ -12,7 +12,6 @@
 //! does not grow with the number of sets.
 
 use crate::bound::Bound;
-use crate::by_size::BySize;
 use crate::matrix::Matrix;
 use crate::{Formula, Set, words};
 
@@ -66,7 +65,7 @@ impl Minimal {
     pub(crate) fn of(formula: &Formula) -> Self {
         let matrix = Matrix::of(formula.clauses());
         Minimal {
-            bound: Bound::none(),
+            bound: Bound::default(),
             levels: Vec::new(),
             depth: 0,
             stage: Stage::Fresh,
@@ -76,29 +75,10 @@ impl Minimal {
 
     /// Only sets of up to `size` elements, and all of them.
     pub fn at_most(mut self, size: usize) -> Self {
-        self.restart(Bound::up_to(size));
-        self
-    }
-
-    /// The same sets, smaller ones first. One search per size that can occur,
-    /// so that the sets need not be held to be sorted.
-    pub fn by_size(self) -> BySize {
-        BySize::over(self)
-    }
-
-    pub(crate) fn restart(&mut self, bound: Bound) {
-        self.bound = bound;
-        self.depth = 0;
+        self.bound = Bound::up_to(size);
         self.stage = Stage::Fresh;
-    }
-
-    pub(crate) fn bound(&self) -> &Bound {
-        &self.bound
-    }
-
-    /// No minimal set is larger: each element needs a clause of its own.
-    pub(crate) fn largest_possible(&self) -> usize {
-        self.matrix.height().min(self.matrix.width())
+        self.depth = 0;
+        self
     }
 
     /// Stands at the root; a set without elements is a solution only here.
@@ -110,7 +90,7 @@ impl Minimal {
         root.once.fill(0);
         if self.matrix.height() == 0 {
             self.stage = Stage::Over;
-            return self.bound.admits(0).then(Set::new);
+            return Some(Set::new());
         }
         self.stage = match self.plan(0) {
             true => Stage::Walking,
@@ -134,9 +114,7 @@ impl Minimal {
             }
             let size = self.depth + 1;
             if words::is_empty(&self.levels[size].open) {
-                if self.bound.admits(size) {
-                    return Some(self.solution());
-                }
+                return Some(self.solution());
             } else if self.plan(size) {
                 self.depth = size;
             }

@@ -36,8 +36,7 @@ impl Set {
 
     /// How many elements are in it.
     pub fn len(&self) -> usize {
-        let ones = self.words.iter().map(|word| word.count_ones() as usize);
-        ones.sum()
+        words::count(&self.words)
     }
 
     /// Whether `element` is in it.
@@ -70,24 +69,18 @@ impl Set {
 
     /// Whether the two have an element in common.
     pub fn meets(&self, other: &Set) -> bool {
-        let mut pairs = self.words.iter().zip(&other.words);
-        pairs.any(|(a, b)| a & b != 0)
+        words::meets(&self.words, &other.words)
     }
 
     /// How many elements the two have in common.
     pub fn shared(&self, other: &Set) -> usize {
-        let pairs = self.words.iter().zip(&other.words);
-        pairs.map(|(a, b)| (a & b).count_ones() as usize).sum()
+        words::shared(&self.words, &other.words)
     }
 
     /// The element the two have in common, if it is exactly one.
     pub fn sole(&self, other: &Set) -> Option<usize> {
-        let pairs = self.words.iter().zip(&other.words).enumerate();
-        let mut meeting =
-            pairs.filter_map(|(at, (a, b))| Some((at, a & b)).filter(|both| both.1 != 0));
-        let (at, word) = meeting.next()?;
-        let alone = word.is_power_of_two() && meeting.next().is_none();
-        alone.then(|| at * BITS + word.trailing_zeros() as usize)
+        let mut both = words::ones_of_both(&self.words, &other.words);
+        both.next().filter(|_| both.next().is_none())
     }
 
     /// Whether every element is also in `other`.
@@ -112,18 +105,14 @@ impl Set {
 
     /// Takes all of `other` out.
     pub fn subtract(&mut self, other: &Set) {
-        for (mine, theirs) in self.words.iter_mut().zip(&other.words) {
-            *mine &= !theirs;
-        }
+        words::subtract(&mut self.words, &other.words);
         self.trim();
     }
 
     /// Keeps only what is also in `other`.
     pub fn keep(&mut self, other: &Set) {
         self.words.truncate(other.words.len());
-        for (mine, theirs) in self.words.iter_mut().zip(&other.words) {
-            *mine &= theirs;
-        }
+        words::keep(&mut self.words, &other.words);
         self.trim();
     }
 

@@ -6,7 +6,7 @@
 mod shapes;
 
 use fastrand::Rng;
-use murphy_hitting::{Formula, Set, Transversals};
+use murphy_hitting::{Formula, Set};
 use shapes::{Shape, sorted};
 
 const FORMULAS: u64 = 20_000;
@@ -16,7 +16,7 @@ fn each(mut check: impl FnMut(&Shape, &Formula, &[Set])) {
     for seed in 0..FORMULAS {
         let shape = shapes::any(&mut Rng::with_seed(seed));
         let formula = Formula::of(shape.clauses()).unwrap();
-        check(&shape, &formula, &shape.minimal(shape.clauses.len()));
+        check(&shape, &formula, &shape.minimal());
     }
 }
 
@@ -40,43 +40,6 @@ fn a_bound_on_the_size_loses_nothing_within_it() {
             assert_eq!(found, up_to(expected, size), "{:?} {size}", shape.clauses);
         }
     });
-}
-
-#[test]
-fn by_size_gives_the_same_sets_in_order_of_size() {
-    each(|shape, formula, expected| {
-        for most in [None, Some(2), Some(shape.variables)] {
-            let search = formula.minimal();
-            let search = most
-                .into_iter()
-                .fold(search, |search, most| search.at_most(most));
-            let found: Vec<Set> = search.by_size().collect();
-            assert!(found.is_sorted_by_key(Set::len), "{:?}", shape.clauses);
-            let expected = up_to(expected, most.unwrap_or(usize::MAX));
-            assert_eq!(sorted(found.into_iter()), expected, "{:?}", shape.clauses);
-        }
-    });
-}
-
-#[test]
-fn added_clause_by_clause_the_sets_are_those_found_from_scratch() {
-    for seed in 0..FORMULAS / 4 {
-        let mut rng = Rng::with_seed(seed);
-        let shape = shapes::any(&mut rng);
-        let bound = rng.usize(0..=shape.variables);
-        let (mut all, mut small) = (Transversals::new(), Transversals::at_most(bound));
-        for (at, clause) in shape.clauses().enumerate() {
-            let expected = shape.minimal(at + 1);
-            assert_eq!(all.add(clause.clone()), small.add(clause));
-            assert_eq!(sorted(all.iter().cloned()), expected);
-            assert_eq!(sorted(small.iter().cloned()), up_to(&expected, bound));
-            assert!(all.iter().is_sorted_by_key(|set| set.len()));
-            assert_eq!(
-                (all.len(), small.is_empty()),
-                (expected.len(), small.iter().next().is_none())
-            );
-        }
-    }
 }
 
 #[test]
@@ -111,7 +74,6 @@ fn a_longer_way_to_the_same_clauses_is_not_given_up() {
         let formula = Formula::of(order.map(|at| clauses[at].clone())).unwrap();
         assert_eq!(sorted(formula.minimal()), expected);
         assert_eq!(sorted(formula.minimal().at_most(3)), expected);
-        assert_eq!(sorted(formula.minimal().by_size()), expected);
     }
 }
 
@@ -123,21 +85,12 @@ fn without_clauses_the_empty_set_is_the_only_solution() {
         formula.minimal().at_most(0).collect::<Vec<_>>(),
         [Set::new()]
     );
-    assert_eq!(
-        formula.minimal().by_size().collect::<Vec<_>>(),
-        [Set::new()]
-    );
-    assert_eq!(
-        Transversals::new().iter().collect::<Vec<_>>(),
-        [&Set::new()]
-    );
 }
 
 #[test]
 fn a_bound_of_zero_leaves_nothing_where_there_is_a_clause() {
     let formula = Formula::of([Set::from_iter([4])]).unwrap();
     assert_eq!(formula.minimal().at_most(0).next(), None);
-    assert_eq!(formula.minimal().at_most(0).by_size().next(), None);
 }
 
 /// More clauses and more elements than a word has bits: a chain of elements in
@@ -148,8 +101,9 @@ fn nothing_hangs_on_the_width_of_a_word() {
     let first: Vec<Set> = chain.minimal().take(1_000).collect();
     assert!(first.iter().all(|set| chain.is_minimal(set)));
     assert_eq!(sorted(first.into_iter()).len(), 1_000);
+    assert_eq!(chain.minimal().at_most(74).next(), None);
     assert_eq!(
-        chain.minimal().by_size().next().map(|set| set.len()),
+        chain.minimal().at_most(75).next().map(|it| it.len()),
         Some(75)
     );
 
@@ -163,8 +117,5 @@ fn solutions_come_one_by_one_from_a_space_too_large_to_list() {
     let apart = Formula::of((0..40).map(|at| (at * 40..at * 40 + 40).collect())).unwrap();
     let found: Vec<Set> = apart.minimal().take(100).collect();
     assert!(found.iter().all(|set| apart.is_minimal(set)));
-    assert_eq!(
-        apart.minimal().by_size().next().map(|set| set.len()),
-        Some(40)
-    );
+    assert_eq!(apart.minimal().at_most(39).next(), None);
 }

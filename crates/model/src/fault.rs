@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Attempts, FramePattern, Mode, Pattern, Point};
+use crate::{Attempts, Mode, Pattern, Point};
 
 /// Which calls a fault is injected into.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,24 +34,14 @@ impl Target {
         if let Some(point) = pattern.as_point() {
             return Target::Call(point);
         }
-        match pattern.frames.split_last() {
-            Some((last, rest)) if last.count == Attempts::Any => {
-                let first = FramePattern {
-                    count: Attempts::Exactly(1),
-                    ..last.clone()
-                };
-                let frames = rest.iter().cloned().chain([first]).collect();
-                let spelled_out = Pattern { frames, ..pattern };
-                match spelled_out.as_point() {
-                    Some(point) => Target::Every(point),
-                    None => Target::Matching(Pattern {
-                        frames: rest.iter().cloned().chain([last.clone()]).collect(),
-                        ..spelled_out
-                    }),
-                }
-            }
-            _ => Target::Matching(pattern),
+        let mut first = pattern.clone();
+        if let Some(last) = first.frames.last_mut()
+            && std::mem::replace(&mut last.count, Attempts::Exactly(1)) == Attempts::Any
+            && let Some(point) = first.as_point()
+        {
+            return Target::Every(point);
         }
+        Target::Matching(pattern)
     }
 
     /// Whether it is injected into the call at `point`.
@@ -115,15 +105,18 @@ impl Faultload {
     pub fn new(faults: impl IntoIterator<Item = Fault>) -> Result<Self, Conflict> {
         let mut load = Faultload::none();
         for fault in faults {
-            if let Some(already) = load.0.get(&fault.target) {
-                return Err(Conflict {
-                    already: *already,
-                    fault,
-                });
-            }
-            load.0.insert(fault.target, fault.mode);
+            load.insert(fault)?;
         }
         Ok(load)
+    }
+
+    /// Adds a fault, refused if its target is to fail already.
+    pub(crate) fn insert(&mut self, fault: Fault) -> Result<(), Conflict> {
+        if let Some(already) = self.0.get(&fault.target).copied() {
+            return Err(Conflict { already, fault });
+        }
+        self.0.insert(fault.target, fault.mode);
+        Ok(())
     }
 
     /// The faults, in the order of their targets.

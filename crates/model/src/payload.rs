@@ -131,7 +131,7 @@ fn mask(json: &mut Value, masked: &[String]) {
 
 impl fmt::Display for PayloadHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        write!(f, "{:032x}", u128::from_be_bytes(self.0))
     }
 }
 
@@ -144,15 +144,10 @@ impl std::str::FromStr for PayloadHash {
     type Err = NoPayloadHash;
 
     fn from_str(digits: &str) -> Result<Self, NoPayloadHash> {
-        if digits.len() != 32 {
-            return Err(NoPayloadHash);
-        }
-        let mut hash = [0; 16];
-        for (i, byte) in hash.iter_mut().enumerate() {
-            let pair = digits.get(2 * i..2 * i + 2).ok_or(NoPayloadHash)?;
-            *byte = u8::from_str_radix(pair, 16).map_err(|_| NoPayloadHash)?;
-        }
-        Ok(PayloadHash(hash))
+        let is_hash = digits.len() == 32 && digits.bytes().all(|b| b.is_ascii_hexdigit());
+        let number = u128::from_str_radix(digits, 16).ok().filter(|_| is_hash);
+        let number = number.ok_or(NoPayloadHash)?;
+        Ok(PayloadHash(number.to_be_bytes()))
     }
 }
 

@@ -6,12 +6,12 @@
 
 use bytes::Buf;
 use murphy_model::{Interface, PayloadHash, Reply};
-use murphy_registry::{Arrival, ContextHint, Decision, Organic, Owner, Parent, Unclaimed};
+use murphy_registry::{Arrival, ContextHint, Decision, Owner, Parent, Unclaimed};
 
 use crate::call_guard::CallGuard;
 use crate::carriers::{Context, Stamp};
 use crate::destination::Destination;
-use crate::exchange::{Abort, Canned, Exchange, Failure, Gone, Head, Prefix, Reading};
+use crate::exchange::{Abort, Exchange, Failure, Gone, Head, Prefix, Reading};
 use crate::headers::Headers;
 use crate::settings::HEALTH_CHECKS;
 use crate::settings::{CALL_SITE, Sighting};
@@ -65,7 +65,7 @@ async fn pass<E: Exchange>(exchange: &mut E) {
         Err(Failure::HungUp(how, _)) if !is_grpc(exchange.headers()) => exchange.abort(how).await,
         Err(Failure::Callee(organic) | Failure::HungUp(_, organic)) => {
             let grpc = is_grpc(exchange.headers());
-            let (answer, _) = no_answer(organic, grpc);
+            let (answer, _) = outcomes::organic(organic, grpc);
             let _ = exchange.respond(answer).await;
         }
     }
@@ -90,7 +90,7 @@ async fn interest<E: Exchange>(
     let body = exchange.read_body(reading(destination, grpc)).await?;
     let hints = std::mem::take(&mut found.hints);
     let arrival = arrival(destination, exchange, claim, hints, body, grpc);
-    let Ok(decision) = destination.control.arrive(arrival).get().await else {
+    let Ok(decision) = destination.control.arrive(arrival) else {
         pass(exchange).await;
         return Ok(());
     };
@@ -123,7 +123,6 @@ fn arrival<E: Exchange>(
     let body_cut = body.cut;
     let body = message(body.bytes, grpc);
     Arrival {
-        id: fastrand::u64(..),
         claim,
         destination: destination.service.clone(),
         interface: interface(destination, exchange, grpc),
@@ -190,9 +189,8 @@ fn stamp<E: Exchange>(
 
 /// Passes a call on and records what comes of it.
 pub(crate) async fn deliver<E: Exchange>(exchange: &mut E, guard: &mut CallGuard<'_>, grpc: bool) {
-    match exchange.forward().await {
-        Ok(_) => exchange.relay(Some(guard)).await,
-        Err(failure) => unanswered(exchange, guard, grpc, failure).await,
+    if forward(exchange, guard, grpc).await.is_some() {
+        exchange.relay(Some(guard)).await;
     }
 }
 
@@ -219,15 +217,15 @@ async fn unanswered<E: Exchange>(
     failure: Failure,
 ) {
     match failure {
-        Failure::Gone => guard.gave_up().await,
+        Failure::Gone => guard.gave_up(),
         Failure::HungUp(how, organic) if !grpc => {
-            guard.failed(organic, seen_as(how)).await;
+            guard.failed(organic, seen_as(how));
             exchange.abort(how).await;
         }
         // UNAVAILABLE is what gRPC makes of a connection that ends.
         Failure::Callee(organic) | Failure::HungUp(_, organic) => {
-            let (answer, reply) = no_answer(organic, grpc);
-            guard.failed(organic, reply).await;
+            let (answer, reply) = outcomes::organic(organic, grpc);
+            guard.failed(organic, reply);
             let _ = exchange.respond(answer).await;
         }
     }
@@ -251,9 +249,4 @@ fn split_target(target: &str) -> (&str, &str) {
         true => target.split_once('?').unwrap_or((target, "")),
         false => (target, ""),
     }
-}
-
-/// What a caller gets when the callee gave no answer, and how it reads.
-fn no_answer(organic: Organic, grpc: bool) -> (Canned, Reply) {
-    outcomes::organic(organic, grpc)
 }

@@ -4,7 +4,7 @@
 //! also when its connection breaks, its task is dropped or a bug loses it.
 
 use murphy_model::Reply;
-use murphy_registry::{Answer, CallKey, Control, Decision, Ending, Organic};
+use murphy_registry::{CallKey, Control, Decision, Ending, Organic};
 use tokio::time::Instant;
 
 use crate::body_copy::BodyCopy;
@@ -68,22 +68,22 @@ impl<'a> CallGuard<'a> {
 
     /// An answer came: its status and, from headers or trailers, its gRPC
     /// status. To be called before the end of the answer is sent on.
-    pub(crate) async fn answered(&mut self, status: u16, grpc_status: Option<&[u8]>) {
+    pub(crate) fn answered(&mut self, status: u16, grpc_status: Option<&[u8]>) {
         let reply = match self.grpc && status == 200 {
             true => grpc::reply(grpc_status),
             false => Reply::Status(status),
         };
-        self.report(reply, None, false).get().await;
+        self.report(reply, None, false);
     }
 
     /// The caller was shown this.
-    pub(crate) async fn replied(&mut self, reply: Reply) {
-        self.report(reply, None, false).get().await;
+    pub(crate) fn replied(&mut self, reply: Reply) {
+        self.report(reply, None, false);
     }
 
     /// The callee failed on its own, and the caller was shown this.
-    pub(crate) async fn failed(&mut self, organic: Organic, shown: Reply) {
-        self.report(shown, Some(organic), false).get().await;
+    pub(crate) fn failed(&mut self, organic: Organic, shown: Reply) {
+        self.report(shown, Some(organic), false);
     }
 
     /// The caller was sent the head of the callee's answer.
@@ -92,8 +92,8 @@ impl<'a> CallGuard<'a> {
     }
 
     /// The caller went away before the answer was complete.
-    pub(crate) async fn gave_up(&mut self) {
-        self.report(self.seen_so_far(), None, true).get().await;
+    pub(crate) fn gave_up(&mut self) {
+        self.report(self.seen_so_far(), None, true);
     }
 
     /// What a caller has seen of the call that goes away now. With the head it
@@ -111,19 +111,19 @@ impl<'a> CallGuard<'a> {
     }
 
     /// There is no answer, or only a part of it: for this reason.
-    pub(crate) async fn broke(&mut self, failure: Failure) {
+    pub(crate) fn broke(&mut self, failure: Failure) {
         match failure {
-            Failure::Gone => self.gave_up().await,
+            Failure::Gone => self.gave_up(),
             Failure::Callee(organic) | Failure::HungUp(_, organic) => {
-                self.failed(organic, Reply::Broken).await;
+                self.failed(organic, Reply::Broken);
             }
         }
     }
 
     /// Reports the end, unless that was done.
-    fn report(&mut self, reply: Reply, organic: Option<Organic>, gave_up: bool) -> Answer<()> {
+    fn report(&mut self, reply: Reply, organic: Option<Organic>, gave_up: bool) {
         if std::mem::replace(&mut self.finished, true) {
-            return Answer::Ready(());
+            return;
         }
         let body = self.body.take().filter(|_| reply.is_ok());
         let ending = Ending {
@@ -134,17 +134,13 @@ impl<'a> CallGuard<'a> {
             took: self.arrived.elapsed(),
             body: body.map(|body| body.finish(!gave_up)),
         };
-        self.control.finish(self.key, ending)
+        self.control.finish(self.key, ending);
     }
 }
 
 impl Drop for CallGuard<'_> {
     /// A call nobody waits for any more: the caller's connection is gone.
     fn drop(&mut self) {
-        if let Answer::Pending(reported) = self.report(self.seen_so_far(), None, true)
-            && let Ok(runtime) = tokio::runtime::Handle::try_current()
-        {
-            runtime.spawn(reported);
-        }
+        self.gave_up();
     }
 }

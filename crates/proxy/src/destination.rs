@@ -15,7 +15,6 @@ use crate::{h1, h2};
 
 /// A service, as it is reached through one listener of one worker thread.
 pub(crate) struct Destination {
-    /// The service.
     pub(crate) service: Arc<str>,
     /// Where it listens, `host:port`.
     pub(crate) upstream: Arc<str>,

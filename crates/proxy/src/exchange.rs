@@ -79,7 +79,6 @@ pub(crate) enum Piece {
 /// An answer made up by the proxy.
 #[derive(Clone, Debug)]
 pub(crate) struct Canned {
-    /// The status.
     pub(crate) status: u16,
     /// The headers, without those of framing.
     pub(crate) headers: Vec<(http::HeaderName, http::HeaderValue)>,
@@ -99,7 +98,6 @@ pub(crate) enum Abort {
 /// What is asked for, as it stands in the request's head.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'a> {
-    /// The method.
     pub(crate) method: &'a str,
     /// The path with the query, as sent.
     pub(crate) target: &'a str,
@@ -116,7 +114,6 @@ pub(crate) trait Exchange: Send {
     /// The headers of the request.
     type Headers: Headers + Send + Sync;
 
-    /// What is asked for.
     fn asked(&self) -> Asked<'_>;
 
     /// The headers of the request.

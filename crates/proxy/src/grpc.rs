@@ -12,7 +12,7 @@ pub(crate) const PREFIX: usize = 5;
 
 /// Whether a content type is gRPC: `application/grpc`, with any `+format` and
 /// parameters; not gRPC-Web, which is plain HTTP to everyone on the way.
-pub(crate) fn is_grpc(content_type: &[u8]) -> bool {
+pub fn is_grpc(content_type: &[u8]) -> bool {
     const GRPC: &[u8] = b"application/grpc";
     let Some((front, rest)) = content_type.split_at_checked(GRPC.len()) else {
         return false;
@@ -21,7 +21,7 @@ pub(crate) fn is_grpc(content_type: &[u8]) -> bool {
 }
 
 /// The interface behind a gRPC path, `/package.Service/Method`.
-pub(crate) fn interface(path: &str) -> Interface {
+pub fn interface(path: &str) -> Interface {
     let path = path.strip_prefix('/').unwrap_or(path);
     let (service, method) = path.rsplit_once('/').unwrap_or(("", path));
     Interface::grpc(service, method)
@@ -30,7 +30,7 @@ pub(crate) fn interface(path: &str) -> Interface {
 /// What a caller makes of a `grpc-status`. An answer without one is broken: it
 /// ended before its status. Numbers nobody assigned count as UNKNOWN, as
 /// clients do it.
-pub(crate) fn reply(status: Option<&[u8]>) -> Reply {
+pub fn reply(status: Option<&[u8]>) -> Reply {
     let Some(status) = status else {
         return Reply::Broken;
     };
@@ -46,14 +46,14 @@ pub(crate) fn reply(status: Option<&[u8]>) -> Reply {
 }
 
 /// The length of the first message with its prefix, once the prefix is there.
-pub(crate) fn first_message(body: &[u8]) -> Option<usize> {
+pub fn first_message(body: &[u8]) -> Option<usize> {
     let prefix = body.first_chunk::<PREFIX>()?;
     let length = u32::from_be_bytes([prefix[1], prefix[2], prefix[3], prefix[4]]);
     Some(PREFIX + length as usize)
 }
 
 /// A message for `grpc-message`: percent-encoded where the protocol wants it.
-pub(crate) fn encode_message(text: &str) -> String {
+pub fn encode_message(text: &str) -> String {
     const UNFIT: &AsciiSet = &CONTROLS.add(b'%');
     utf8_percent_encode(text, UNFIT).to_string()
 }

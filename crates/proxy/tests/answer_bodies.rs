@@ -4,6 +4,7 @@
 //! would be the same to whoever reads the record.
 
 mod support;
+mod tap;
 
 use std::convert::Infallible;
 use std::io::Write;
@@ -21,11 +22,9 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use murphy_model::Reply;
 use murphy_proxy::Settings;
-use murphy_registry::{
-    Answer, AnswerBody, Arrival, CallKey, ContextHint, Control, Decision, Ending, Origin, Owner,
-    Registry, Unknown,
-};
+use murphy_registry::{AnswerBody, Control, Ending};
 use support::{PATIENCE, World, http2};
+use tap::Tap;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -33,31 +32,6 @@ use tokio::net::{TcpListener, TcpStream};
 const LIMIT: usize = 64 * 1024;
 
 const TEXT: &str = r#"{"items": [1, 2, 3], "fallback": false}"#;
-
-/// The registry, and what it was told.
-struct Recording {
-    registry: Arc<Registry>,
-    endings: Arc<Mutex<Vec<Ending>>>,
-}
-
-impl Control for Recording {
-    fn idle(&self) -> bool {
-        self.registry.idle()
-    }
-
-    fn recognise(&self, hints: &[ContextHint], origin: &Origin) -> Option<Owner> {
-        self.registry.recognise(hints, origin)
-    }
-
-    fn arrive(&self, arrival: Arrival) -> Answer<Result<Decision, Unknown>> {
-        self.registry.arrive(arrival)
-    }
-
-    fn finish(&self, key: CallKey, ending: Ending) -> Answer<()> {
-        self.endings.lock().unwrap().push(ending.clone());
-        self.registry.finish(key, ending)
-    }
-}
 
 struct Recorded {
     world: World,
@@ -68,7 +42,8 @@ async fn recorded(faults: &str) -> Recorded {
     let endings: Arc<Mutex<Vec<Ending>>> = Arc::default();
     let control = |registry| -> Arc<dyn Control> {
         let endings = endings.clone();
-        Arc::new(Recording { registry, endings })
+        let see = move |ending: &Ending| endings.lock().unwrap().push(ending.clone());
+        Arc::new(Tap { registry, see })
     };
     let callee = callee().await;
     let settings = Settings::default();

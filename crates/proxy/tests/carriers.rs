@@ -14,8 +14,8 @@ use murphy_model::{CallId, Faultload, Identity, Interface};
 use murphy_proxy::Headers;
 use murphy_proxy::carriers::{Carriers, Stamp};
 use murphy_registry::{
-    Answer, Arrival, CallKey, ContextHint, Control, Decision, ExecutionId, Origin, Owner, Parent,
-    Plan, Registry, Settings, TraceKey, WorkerId,
+    Arrival, CallKey, ContextHint, Control, Decision, ExecutionId, Origin, Owner, Parent, Plan,
+    Registry, Settings, TraceKey, WorkerId,
 };
 
 const FIRST: Stamp = Stamp {
@@ -242,7 +242,6 @@ impl World {
     fn through_proxy(&self, headers: &mut Lines, origin: &Origin) -> Owner {
         let (claim, hints) = self.recognise(headers, origin).expect("one of ours");
         let arrival = Arrival {
-            id: fastrand::u64(..),
             claim: claim.clone(),
             destination: "shop".into(),
             interface: Interface::http("GET", "/"),
@@ -253,9 +252,8 @@ impl World {
             site: None,
             hints,
         };
-        let Answer::Ready(Ok(Decision { key, trace, .. })) = self.registry.arrive(arrival) else {
-            panic!("the execution is live");
-        };
+        let decision = self.registry.arrive(arrival);
+        let Decision { key, trace, .. } = decision.expect("the execution is live");
         let entry = claim.parent == Parent::Entry;
         let stamp = Stamp { key, trace, entry };
         self.carriers.stamp(headers, &stamp);

@@ -395,16 +395,16 @@ fn grpc_messages_and_status() {
         words: &["\0\0\0\0", "application/grpc", "/", "4294967295", "%", "é"],
     };
     target.fuzz(|input| {
-        let message = fuzzing::first_grpc_message(input);
+        let message = fuzzing::first_message(input);
         assert_eq!(message.is_some(), input.len() >= 5);
         assert!(message.is_none_or(|length| (5..=5 + (u32::MAX as usize)).contains(&length)));
-        let reply = fuzzing::grpc_reply(Some(input));
+        let reply = fuzzing::reply(Some(input));
         assert!(matches!(reply, Reply::GrpcOk | Reply::Grpc(_)));
         let text = String::from_utf8_lossy(input);
-        let encoded = fuzzing::encode_grpc_message(&text);
+        let encoded = fuzzing::encode_message(&text);
         assert!(encoded.bytes().all(|byte| matches!(byte, b' '..=b'~')));
         assert_eq!(decoded(&encoded), text.as_bytes());
-        let interface = fuzzing::grpc_interface(&text);
+        let interface = fuzzing::interface(&text);
         assert!(matches!(&interface, Interface::Grpc { method, .. } if !method.contains('/')));
         let point = Point::entry(murphy_model::Frame::new("a", interface));
         assert_eq!(point.to_string().parse(), Ok(point));

@@ -41,7 +41,6 @@ pub(crate) struct CallRecord {
 }
 
 impl CallRecord {
-    /// Its own point.
     pub(crate) fn point(&self) -> Point {
         self.first.attempt(self.count)
     }

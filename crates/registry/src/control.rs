@@ -1,12 +1,9 @@
 //! What a proxy and the control plane say to each other.
 //!
-//! Owns the messages and the one trait between the two, so that a proxy does
-//! not know whether the registry is in its own process or at the other end of
-//! a network. Everything in a message is owned and plain; answers that need a
-//! round trip come [`Answer::Pending`].
+//! Owns the messages and the one trait between the two, so that each is tested
+//! without the other. Every question is answered from memory, at once.
 
 use std::fmt;
-use std::pin::Pin;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -222,10 +219,6 @@ pub enum Parent {
 /// A request of a live execution, body read as far as identity needs it.
 #[derive(Clone, Debug)]
 pub struct Arrival {
-    /// Made by the proxy for this request. Reporting the same arrival twice,
-    /// as after a lost answer, is answered the same and counted once, unless
-    /// thousands of others came in between.
-    pub id: u64,
     /// Whose it is.
     pub claim: Owner,
     /// The service it is sent to.
@@ -268,9 +261,7 @@ pub struct Decision {
     pub trace: TraceKey,
     /// How it is to fail; `None`: not at all.
     pub fault: Option<Mode>,
-    /// When it was counted as arrived; [`Ending::took`] begins here. By the
-    /// clock of this process, so a registry elsewhere cannot tell: whoever
-    /// asks it fills in when the answer came.
+    /// When it was counted as arrived; [`Ending::took`] begins here.
     pub arrived: Instant,
 }
 
@@ -309,24 +300,6 @@ pub struct AnswerBody {
 #[error("no such execution, or it has ended")]
 pub struct Unknown;
 
-/// An answer that is there, or one that takes a round trip.
-pub enum Answer<T> {
-    /// Here it is.
-    Ready(T),
-    /// It will come.
-    Pending(Pin<Box<dyn Future<Output = T> + Send>>),
-}
-
-impl<T> Answer<T> {
-    /// Waits for it, if need be.
-    pub async fn get(self) -> T {
-        match self {
-            Answer::Ready(value) => value,
-            Answer::Pending(future) => future.await,
-        }
-    }
-}
-
 /// The control plane as a proxy sees it.
 pub trait Control: Send + Sync + 'static {
     /// Whether no execution is live, so that requests need not be looked at.
@@ -347,11 +320,11 @@ pub trait Control: Send + Sync + 'static {
 
     /// Names a call and says what is to be done with it. When it answers
     /// [`Unknown`] the execution ended meanwhile: the request is nobody's.
-    fn arrive(&self, arrival: Arrival) -> Answer<Result<Decision, Unknown>>;
+    fn arrive(&self, arrival: Arrival) -> Result<Decision, Unknown>;
 
     /// Reports what came of a call. Called before the end of the answer is
     /// sent on, so that whatever the caller does next comes after it.
-    fn finish(&self, key: CallKey, ending: Ending) -> Answer<()>;
+    fn finish(&self, key: CallKey, ending: Ending);
 }
 
 #[cfg(test)]

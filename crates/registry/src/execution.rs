@@ -13,7 +13,6 @@ use murphy_model::{Armed, CallId, Detail, Identifier, Link, Mode, Point, Trace};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::arrivals::Arrivals;
 use crate::call_graph::CallGraph;
 use crate::call_record::{CallRecord, SeenBody};
 use crate::control::{
@@ -57,7 +56,6 @@ struct Calls {
     identifier: Identifier,
     alike: Alike,
     in_flight: InFlight,
-    arrivals: Arrivals,
     calls: Vec<CallRecord>,
     requests: Vec<Arrival>,
     events: u32,
@@ -93,7 +91,6 @@ impl Execution {
                 identifier: Identifier::new(plan.identity.clone()),
                 alike: Alike::default(),
                 in_flight: InFlight::default(),
-                arrivals: Arrivals::default(),
                 calls: Vec::new(),
                 requests: Vec::new(),
                 events: 0,
@@ -111,12 +108,8 @@ impl Execution {
     }
 
     pub(crate) fn arrive(&self, arrival: &Arrival, now: Instant) -> Decision {
-        let mut guard = self.calls();
-        let calls = &mut *guard;
-        let id = match calls.arrivals.get(arrival.id) {
-            Some(known) => known,
-            None => calls.add(self, arrival, now),
-        };
+        let mut calls = self.calls();
+        let id = calls.add(self, arrival, now);
         let call = &calls.calls[id.0 as usize];
         Decision {
             key: self.key(id),
@@ -270,7 +263,6 @@ impl Calls {
             let made = execution.key(id).span();
             self.in_flight.carries(id, made);
         }
-        self.arrivals.insert(arrival.id, id);
         self.unfinished += 1;
         if execution.keep == Keep::Requests {
             // As it was named, so that it can be named anew.

@@ -68,7 +68,6 @@ impl InFlight {
         self.reached.push(id);
     }
 
-    /// A call carries this span.
     pub(crate) fn carries(&mut self, id: CallId, span: SpanId) {
         let first = self.spans.entry(span).or_insert(Some(id));
         if *first != Some(id) {

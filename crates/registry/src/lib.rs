@@ -8,7 +8,6 @@
 //! executions and the inference of parents; the names of calls come from
 //! `model`, and reading or writing bytes is the proxy's job.
 
-mod arrivals;
 mod call_graph;
 mod call_record;
 mod control;
@@ -23,8 +22,8 @@ mod unattributed;
 
 pub use call_graph::CallGraph;
 pub use control::{
-    Answer, AnswerBody, Arrival, CallKey, CallName, ContextHint, Control, Decision, Ending,
-    ExecutionId, Origin, Owner, Parent, SpanId, Spans, TraceKey, Unclaimed, Unknown, WorkerId,
+    AnswerBody, Arrival, CallKey, CallName, ContextHint, Control, Decision, Ending, ExecutionId,
+    Origin, Owner, Parent, SpanId, Spans, TraceKey, Unclaimed, Unknown, WorkerId,
 };
 pub use murphy_model::{Detail, Link, Organic};
 pub use places::Places;

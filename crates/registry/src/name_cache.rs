@@ -110,7 +110,6 @@ mod tests {
         let interface = like.map(|like| like.interface.clone());
         let destination = like.map(|like| like.destination.clone());
         Arrival {
-            id: 0,
             claim: Owner {
                 execution: ExecutionId(1),
                 parent: Parent::Entry,

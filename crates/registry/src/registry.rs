@@ -15,8 +15,8 @@ use tokio::time::Instant;
 
 use crate::call_graph::CallGraph;
 use crate::control::{
-    Answer, Arrival, CallKey, ContextHint, Control, Decision, Ending, ExecutionId, Origin, Owner,
-    Parent, SpanId, Spans, TraceKey, Unclaimed, Unknown, WorkerId,
+    Arrival, CallKey, ContextHint, Control, Decision, Ending, ExecutionId, Origin, Owner, Parent,
+    SpanId, Spans, TraceKey, Unclaimed, Unknown, WorkerId,
 };
 use crate::execution::{Execution, Keep, Known};
 use crate::places::Places;
@@ -477,25 +477,21 @@ impl Control for Registry {
         }
     }
 
-    fn arrive(&self, arrival: Arrival) -> Answer<Result<Decision, Unknown>> {
-        let execution = match self.execution(arrival.claim.execution) {
-            Ok(execution) => execution,
-            Err(unknown) => return Answer::Ready(Err(unknown)),
-        };
+    fn arrive(&self, arrival: Arrival) -> Result<Decision, Unknown> {
+        let execution = self.execution(arrival.claim.execution)?;
         let now = Instant::now();
         if execution.expires <= now {
             self.sweep();
-            return Answer::Ready(Err(Unknown));
+            return Err(Unknown);
         }
         self.learn_from(&arrival);
-        Answer::Ready(Ok(execution.arrive(&arrival, now)))
+        Ok(execution.arrive(&arrival, now))
     }
 
-    fn finish(&self, key: CallKey, ending: Ending) -> Answer<()> {
+    fn finish(&self, key: CallKey, ending: Ending) {
         if let (Ok(execution), Some(call)) = (self.execution(key.execution), key.call) {
             execution.finish(call, ending);
         }
-        Answer::Ready(())
     }
 }
 
@@ -521,7 +517,6 @@ mod tests {
             parent: Parent::Entry,
         };
         Arrival {
-            id: number,
             claim,
             destination: "shop".into(),
             interface: Interface::http("GET", "/"),
@@ -538,9 +533,8 @@ mod tests {
     }
 
     fn enter(registry: &Registry, execution: ExecutionId, number: u64) {
-        let Answer::Ready(Ok(_)) = registry.arrive(entry(execution, number)) else {
-            panic!("the execution is live");
-        };
+        let decision = registry.arrive(entry(execution, number));
+        decision.expect("the execution is live");
     }
 
     fn assert_empty(registry: &Registry) {

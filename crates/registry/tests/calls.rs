@@ -10,12 +10,10 @@ use std::collections::HashSet;
 
 use murphy_model::{CallId, Reply};
 use murphy_registry::{
-    Arrival, CallKey, ContextHint, Control, Decision, ExecutionId, Link, Origin, Owner, Parent,
-    Recorded, TraceKey, Unclaimed,
+    CallKey, ContextHint, Control, Decision, ExecutionId, Link, Origin, Parent, Recorded, TraceKey,
+    Unclaimed,
 };
-use world::{
-    Run, arrival, called_by, ending, now, place, plan, registry, service, solo_plan, spans, worker,
-};
+use world::{Run, called_by, ending, place, plan, registry, service, solo_plan, spans, worker};
 
 /// Each call as `point < parent`, with how the parent was found.
 fn tree(recorded: &Recorded) -> Vec<(String, Option<u32>, Link)> {
@@ -35,6 +33,11 @@ fn tree(recorded: &Recorded) -> Vec<(String, Option<u32>, Link)> {
 fn expected(calls: &[(&str, Option<u32>, Link)]) -> Vec<(String, Option<u32>, Link)> {
     let own = |(name, parent, link): &(&str, _, _)| (name.to_string(), *parent, *link);
     calls.iter().map(own).collect()
+}
+
+#[track_caller]
+fn assert_tree(recorded: &Recorded, calls: &[(&str, Option<u32>, Link)]) {
+    assert_eq!(tree(recorded), expected(calls));
 }
 
 #[tokio::test(start_paused = true)]
@@ -95,19 +98,16 @@ async fn a_stamp_tells_the_parent_however_many_calls_are_open() {
     let (a, b) = (run.call(entry, "a"), run.call(entry, "b"));
     let below_a = run.call(a, "c");
     let below_b = run.call(b, "c");
-    for call in [below_b, a, below_a, b, entry] {
-        run.finish(call, 200);
-    }
-    let recorded = run.collect().await;
-    assert_eq!(
-        tree(&recorded),
-        expected(&[
+    let recorded = run.end_all([below_b, a, below_a, b, entry]).await;
+    assert_tree(
+        &recorded,
+        &[
             ("shop", None, Link::Certain),
             ("a", Some(0), Link::Certain),
             ("b", Some(0), Link::Certain),
             ("c", Some(1), Link::Certain),
             ("c", Some(2), Link::Certain),
-        ])
+        ],
     );
     assert_eq!(recorded.doubtful().count(), 0);
 }
@@ -129,16 +129,16 @@ async fn a_parent_span_tells_the_parent_where_it_is_sent() {
     // Nothing is open any more, but the span is still known.
     let late = run.stray(entry, &service(), spans(6, 2), "d");
     run.finish(late, 200);
-    assert_eq!(
-        tree(&run.collect().await),
-        expected(&[
+    assert_tree(
+        &run.collect().await,
+        &[
             ("shop", None, Link::Certain),
             ("a", Some(0), Link::Spans),
             ("b", Some(0), Link::Spans),
             ("c", Some(1), Link::Spans),
             ("c", Some(2), Link::Spans),
             ("d", Some(1), Link::Spans),
-        ])
+        ],
     );
 }
 
@@ -151,16 +151,14 @@ async fn a_span_that_was_made_on_entry_tells_the_parent_too() {
     let made = entry.key.span().0;
     let a = run.stray(entry, &service(), spans(2, made), "a");
     let b = run.stray(entry, &service(), spans(3, made), "b");
-    for call in [a, b, entry] {
-        run.finish(call, 200);
-    }
-    assert_eq!(
-        tree(&run.collect().await),
-        expected(&[
+    let recorded = run.end_all([a, b, entry]).await;
+    assert_tree(
+        &recorded,
+        &[
             ("shop", None, Link::Certain),
             ("a", Some(0), Link::Spans),
             ("b", Some(0), Link::Spans),
-        ])
+        ],
     );
 }
 
@@ -183,10 +181,8 @@ async fn a_span_that_two_calls_carried_tells_nothing() {
     let a = run.stray(entry, &service(), spans(9, 0), "a");
     let b = run.stray(entry, &service(), spans(9, 0), "b");
     let c = run.stray(entry, &service(), spans(10, 9), "c");
-    assert_eq!(
-        run.collect_links(&[a, b, c, entry]).await[3],
-        Link::Inferred
-    );
+    let recorded = run.end_all([a, b, c, entry]).await;
+    assert_eq!(recorded.detail(place(c)).link, Link::Inferred);
 }
 
 #[tokio::test(start_paused = true)]
@@ -204,15 +200,15 @@ async fn a_chain_of_open_calls_leaves_one_possible_parent() {
     run.finish(d, 200);
     run.finish(entry, 200);
     let recorded = run.collect().await;
-    assert_eq!(
-        tree(&recorded),
-        expected(&[
+    assert_tree(
+        &recorded,
+        &[
             ("shop", None, Link::Certain),
             ("a", Some(0), Link::Inferred),
             ("b", Some(1), Link::Inferred),
             ("c", Some(1), Link::Inferred),
             ("d", Some(0), Link::Inferred),
-        ])
+        ],
     );
     assert_eq!(recorded.doubtful().count(), 0);
 }
@@ -226,18 +222,16 @@ async fn a_known_caller_narrows_the_possible_parents_down() {
     let b = run.stray(entry, &called_by("shop"), spans(0, 0), "b");
     let c = run.stray(entry, &called_by("a"), spans(0, 0), "c");
     let d = run.stray(entry, &called_by("b"), spans(0, 0), "d");
-    for call in [c, d, a, b, entry] {
-        run.finish(call, 200);
-    }
-    assert_eq!(
-        tree(&run.collect().await),
-        expected(&[
+    let recorded = run.end_all([c, d, a, b, entry]).await;
+    assert_tree(
+        &recorded,
+        &[
             ("shop", None, Link::Certain),
             ("a", Some(0), Link::Inferred),
             ("b", Some(0), Link::Inferred),
             ("c", Some(1), Link::Inferred),
             ("d", Some(2), Link::Inferred),
-        ])
+        ],
     );
 }
 
@@ -248,10 +242,7 @@ async fn several_possible_parents_are_reported_as_ambiguous() {
     let entry = run.enter("shop");
     let (a, b) = (run.call(entry, "a"), run.call(entry, "b"));
     let c = run.stray(entry, &service(), spans(0, 0), "c");
-    for call in [c, a, b, entry] {
-        run.finish(call, 200);
-    }
-    let recorded = run.collect().await;
+    let recorded = run.end_all([c, a, b, entry]).await;
     assert_eq!(
         tree(&recorded)[3],
         ("c".to_owned(), Some(2), Link::Ambiguous)
@@ -291,10 +282,7 @@ async fn an_address_that_was_passed_on_is_called_by_whoever_is_in_flight() {
     let entry = run.enter("shop");
     let cart = run.stray(entry, &called_by("shop"), spans(0, 0), "cart");
     let below = run.stray(entry, &called_by("mail"), spans(0, 0), "stock");
-    for call in [below, cart, entry] {
-        run.finish(call, 200);
-    }
-    let recorded = run.collect().await;
+    let recorded = run.end_all([below, cart, entry]).await;
     let expected = ("stock".to_owned(), Some(1), Link::Inferred);
     assert_eq!(tree(&recorded)[2], expected);
 }
@@ -342,14 +330,14 @@ async fn at_a_fixed_address_whoever_is_in_flight_calls_or_else_the_test() {
     let last = anybody(&run, "cart /2");
     run.finish(last, 200);
     let recorded = run.collect().await;
-    assert_eq!(
-        tree(&recorded),
-        expected(&[
+    assert_tree(
+        &recorded,
+        &[
             ("shop", None, Link::Inferred),
             ("cart", Some(0), Link::Inferred),
             ("shop", None, Link::Inferred),
             ("cart", None, Link::Inferred),
-        ])
+        ],
     );
 }
 
@@ -367,10 +355,7 @@ async fn whom_services_are_said_to_call_settles_doubts() {
         let shop = run.enter("shop");
         let (cart, ads) = (run.call(shop, "cart"), run.call(shop, "ads"));
         let stock = anybody(&run, "stock");
-        for call in [stock, cart, ads, shop] {
-            run.finish(call, 200);
-        }
-        let recorded = run.collect().await;
+        let recorded = run.end_all([stock, cart, ads, shop]).await;
         assert_eq!(tree(&recorded)[3], ("stock".to_owned(), Some(parent), link));
     }
 }
@@ -434,28 +419,6 @@ async fn a_callee_that_never_saw_its_call_made_none() {
         tree(&recorded)[2],
         ("b".to_owned(), Some(0), Link::Inferred)
     );
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_arrival_reported_twice_is_answered_the_same_and_counted_once() {
-    let registry = registry();
-    let run = Run::begin(&registry, plan("shop GET / > cart GET / = 503"));
-    let entry = run.enter("shop");
-    let claim = Owner {
-        execution: run.id,
-        parent: Parent::Known(place(entry)),
-    };
-    let arrival: Arrival = arrival(claim, "cart", vec![]);
-    let first = run.try_arrive(arrival.clone()).unwrap();
-    let second = run.try_arrive(arrival.clone()).unwrap();
-    assert_eq!(first, second);
-    assert!(first.fault.is_some());
-    run.finish(first, 503);
-    assert_eq!(run.try_arrive(arrival), Ok(first), "even after its end");
-    run.finish(entry, 200);
-    let recorded = run.collect().await;
-    assert_eq!(recorded.trace.calls().len(), 2);
-    assert!(recorded.quiet);
 }
 
 #[tokio::test(start_paused = true)]
@@ -529,15 +492,4 @@ fn trace_ids_that_entry_calls_bring_are_known_from_then_on() {
     assert!(registry.recognise(&[own], &service()).is_some());
     registry.end(later.id);
     assert_eq!(registry.recognise(&[own], &service()), None);
-}
-
-impl Run<'_> {
-    /// Ends these calls and says how each call's parent was found.
-    async fn collect_links(&self, open: &[murphy_registry::Decision]) -> Vec<Link> {
-        for call in open {
-            now(self.registry.finish(call.key, ending(200)));
-        }
-        let recorded = self.collect().await;
-        recorded.details.iter().map(|detail| detail.link).collect()
-    }
 }

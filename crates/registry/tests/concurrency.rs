@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use murphy_model::Reply;
 use murphy_registry::{ContextHint, Control, Link, Recorded, Registry, Settings};
-use world::{Run, now, plan, service, spans};
+use world::{Run, plan, service, spans};
 
 const THREADS: usize = 8;
 const EXECUTIONS: usize = 2000;
@@ -67,11 +67,7 @@ fn run_one(registry: &Registry, number: usize) -> Vec<CallRecord> {
         run.finish(*call, 200);
     }
     run.finish(entry, 200);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .unwrap();
-    let recorded = runtime.block_on(run.collect());
+    let recorded = run.collect_blocking();
     registry.end(run.id);
     seen(&recorded)
 }
@@ -112,17 +108,13 @@ fn calls_of_one_execution_reported_at_once_are_all_counted() {
                     let call = run.call(entry, "cart");
                     let hit = usize::from(call.fault.is_some());
                     injected.fetch_add(hit, Ordering::Relaxed);
-                    now(registry.finish(call.key, world::ending(200)));
+                    registry.finish(call.key, world::ending(200));
                 }
             });
         }
     });
     run.finish(entry, 200);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .unwrap();
-    let recorded = runtime.block_on(run.collect());
+    let recorded = run.collect_blocking();
     let calls = recorded.trace.calls();
     assert_eq!(calls.len(), 1 + THREADS * CALLS);
     let mut counts: Vec<u32> = calls[1..].iter().map(|c| c.point.frame().count).collect();

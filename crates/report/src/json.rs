@@ -61,7 +61,7 @@ struct SummaryObject<'s> {
     findings: Vec<FindingObject<'s>>,
     profile: Vec<ProfileObject<'s>>,
     complete: bool,
-    incomplete: Option<&'static str>,
+    incomplete: Option<String>,
     assumptions: &'s [String],
     flags: &'s [Flag],
     audit: Option<&'s Audit>,

@@ -14,7 +14,6 @@ use crate::model::predict::{Prediction, predict};
 use crate::model::verdicts::Expectation;
 use crate::options::Reduction;
 use crate::tree::Tree;
-use crate::tree::engine::Judgement;
 
 /// Faultloads larger than this are hardly ever skipped for a reason of their
 /// own; drawing them would only make the sample slower.
@@ -105,7 +104,7 @@ fn sample(tree: &Tree, most: usize, seed: u64) -> (Vec<(FaultSet, Expected)>, us
         if !drawn.insert(faults.clone()) || tree.engine.numbers.contains_key(&faults) {
             continue;
         }
-        if matches!(tree.engine.judge(&faults, None), Judgement::Run) {
+        if tree.engine.why_not(&faults, None).is_none() {
             continue;
         }
         match prediction_of(tree, &faults) {
@@ -164,11 +163,7 @@ fn draw_fault(tree: &Tree, rng: &mut fastrand::Rng, points: &[PointId]) -> Optio
         .filter(|p| !modes_of(*p).is_empty())
         .collect();
     let point = *rng.choice(&can_fail)?;
-    Some(FaultKey {
-        point,
-        every: false,
-        mode: *rng.choice(modes_of(point))?,
-    })
+    Some(FaultKey::at(point, *rng.choice(modes_of(point))?))
 }
 
 /// What a skipped faultload is predicted to show, with modes that stand for

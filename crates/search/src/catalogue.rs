@@ -27,6 +27,17 @@ pub(crate) struct FaultKey {
     pub(crate) mode: ModeId,
 }
 
+impl FaultKey {
+    /// At this call alone.
+    pub(crate) fn at(point: PointId, mode: ModeId) -> Self {
+        FaultKey {
+            point,
+            every: false,
+            mode,
+        }
+    }
+}
+
 /// A faultload by numbers: sorted, at most one fault per target.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct FaultSet(Box<[FaultKey]>);
@@ -163,6 +174,12 @@ impl Catalogue {
 
     pub(crate) fn ids(&self) -> impl Iterator<Item = PointId> + use<> {
         (0..self.entries.len() as u32).map(PointId)
+    }
+
+    /// Those that can fail.
+    pub(crate) fn fallible(&self) -> impl Iterator<Item = PointId> {
+        let can_fail = |id: &PointId| !self.entry(*id).modes.is_empty();
+        self.ids().filter(can_fail)
     }
 
     /// Whether the fault is injected into the call at `point`.

@@ -11,7 +11,7 @@ use crate::options::Reduction;
 use crate::policy::Policy;
 use crate::resolve::NeverSeen;
 use crate::tree::Tree;
-use crate::tree::engine::{Judgement, Skip};
+use crate::tree::engine::Skip;
 
 /// What became of a faultload.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,28 +46,24 @@ pub enum Explanation {
 impl Explanation {
     /// Of a faultload with a mode that nobody asked for.
     pub(crate) fn unasked(mode: Mode) -> Self {
-        Explanation::Skipped {
-            policy: Policy::Filter,
-            reasons: vec![format!("the mode {mode} was not asked for")],
-            predicted: None,
-        }
+        Self::skipped(Policy::Filter, format!("the mode {mode} was not asked for"))
     }
 
     /// Of a faultload with a fault that nobody asked for, though its mode was
     /// asked for elsewhere.
     pub(crate) fn unasked_fault(fault: FaultKey, catalogue: &Catalogue) -> Self {
-        Explanation::Skipped {
-            policy: Policy::Filter,
-            reasons: vec![unasked_reason(fault, catalogue)],
-            predicted: None,
-        }
+        Self::skipped(Policy::Filter, unasked_reason(fault, catalogue))
     }
 
     /// Of a faultload with more faults than asked for.
     pub(crate) fn too_many() -> Self {
+        Self::skipped(Policy::Bound, TOO_MANY.to_owned())
+    }
+
+    fn skipped(policy: Policy, reason: String) -> Self {
         Explanation::Skipped {
-            policy: Policy::Bound,
-            reasons: vec![TOO_MANY.to_owned()],
+            policy,
+            reasons: vec![reason],
             predicted: None,
         }
     }
@@ -78,7 +74,7 @@ const TOO_MANY: &str = "it has more faults than asked for";
 impl Tree {
     /// Every point seen that can be injected, in the order first seen.
     pub fn points(&self) -> Vec<&Point> {
-        self.engine.catalogue.fallible()
+        self.engine.catalogue.fallible_points()
     }
 
     /// The faultloads over points seen that a faultload may mean, at most
@@ -98,18 +94,15 @@ impl Tree {
         if let Some(number) = engine.numbers.get(&faults) {
             return Ok(Explanation::Run { number: *number });
         }
-        Ok(match engine.judge(&faults, None) {
-            Judgement::Run if self.is_represented() => Explanation::Skipped {
-                policy: Policy::Modes,
-                reasons: vec![
-                    "it shows some caller a reply that another mode stands for".to_owned(),
-                ],
-                predicted: None,
-            },
-            Judgement::Run => Explanation::Open {
+        Ok(match engine.why_not(&faults, None) {
+            None if self.is_represented() => {
+                let reason = "it shows some caller a reply that another mode stands for";
+                Explanation::skipped(Policy::Modes, reason.to_owned())
+            }
+            None => Explanation::Open {
                 reason: self.why_open(&faults),
             },
-            Judgement::Skip(skip) => self.why_skipped(skip),
+            Some(skip) => self.why_skipped(skip),
         })
     }
 

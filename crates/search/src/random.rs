@@ -67,7 +67,7 @@ impl Random {
 
     /// Every point seen that can be injected, in the order first seen.
     pub fn points(&self) -> Vec<&Point> {
-        self.catalogue.fallible()
+        self.catalogue.fallible_points()
     }
 
     /// The faultloads over points seen that a faultload may mean, at most
@@ -111,8 +111,7 @@ impl Random {
     }
 
     fn draw_round(&mut self) {
-        let can_fail = |id: &PointId| !self.catalogue.entry(*id).modes.is_empty();
-        let points: Vec<PointId> = self.catalogue.ids().filter(can_fail).collect();
+        let points: Vec<PointId> = self.catalogue.fallible().collect();
         let size = ROUND.min(self.most() - self.explored.min(self.most()));
         let mut misses = 0;
         while self.round.len() < size && misses < PATIENCE && !points.is_empty() {
@@ -135,11 +134,7 @@ impl Random {
         while faults.len() < most {
             let point = points[self.rng.usize(..points.len())];
             let modes = &self.catalogue.entry(point).modes;
-            let fault = FaultKey {
-                point,
-                every: false,
-                mode: modes[self.rng.usize(..modes.len())],
-            };
+            let fault = FaultKey::at(point, modes[self.rng.usize(..modes.len())]);
             faults = faults.union(&[fault]).unwrap_or(faults);
             if self.rng.bool() {
                 break;
@@ -149,7 +144,7 @@ impl Random {
     }
 
     fn certificate(&self) -> Certificate {
-        let points = count::points(&self.catalogue, &self.model);
+        let points = count::points(&self.catalogue, &self.model.reference);
         Certificate {
             points: points.total,
             conditional: points.conditional,

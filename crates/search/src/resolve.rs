@@ -5,7 +5,7 @@
 
 use murphy_model::{Fault, Faultload, Mode, Pattern, Point, Target};
 
-use crate::catalogue::{Catalogue, FaultSet, PointId};
+use crate::catalogue::{Catalogue, FaultSet};
 
 /// A target that no call seen so far fits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,10 +21,8 @@ impl std::error::Error for NeverSeen {}
 
 impl Catalogue {
     /// Every point seen that can be injected, in the order first seen.
-    pub(crate) fn fallible(&self) -> Vec<&Point> {
-        let can_fail = |id: &PointId| !self.entry(*id).modes.is_empty();
-        let ids = self.ids().filter(can_fail);
-        ids.map(|id| self.point(id)).collect()
+    pub(crate) fn fallible_points(&self) -> Vec<&Point> {
+        self.fallible().map(|id| self.point(id)).collect()
     }
 
     /// The faultloads over points seen that a faultload may mean, at most
@@ -98,9 +96,9 @@ impl Catalogue {
     }
 
     fn matching(&self, pattern: &Pattern) -> Vec<Target> {
-        let fits = self.fallible().into_iter();
-        let fits = fits.filter(|point| pattern.matches(point));
-        let mut targets: Vec<Target> = fits.cloned().map(Target::Call).collect();
+        let mut fits = self.fallible_points();
+        fits.retain(|point| pattern.matches(point));
+        let mut targets: Vec<Target> = fits.into_iter().cloned().map(Target::Call).collect();
         targets.dedup();
         targets
     }

@@ -5,7 +5,7 @@
 
 use http::HeaderMap;
 use murphy_proxy::Headers;
-use murphy_proxy::carriers::{Baggage, Carriers, Stamp, TraceParent, TraceState};
+use murphy_proxy::carriers::{Carriers, Stamp};
 use murphy_registry::{CallKey, ExecutionId};
 
 /// The headers of an execution's own requests, lines ending included.
@@ -29,12 +29,7 @@ pub(super) struct Variables {
 
 impl Variables {
     pub(super) fn of(id: ExecutionId) -> Self {
-        let all = Carriers::new(vec![
-            Box::new(TraceState),
-            Box::new(Baggage),
-            Box::new(TraceParent),
-        ]);
-        let headers = stamped(&all, id);
+        let headers = stamped(&Carriers::default(), id);
         let value = |name| headers.text(name).unwrap_or_default().to_owned();
         Variables {
             traceparent: value("traceparent"),

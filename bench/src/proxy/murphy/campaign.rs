@@ -11,8 +11,8 @@ use anyhow::{Context, Result, bail, ensure};
 use bytes::Bytes;
 use murphy_model::{Faultload, Identity, Interface, Reply};
 use murphy_registry::{
-    Answer, Arrival, CallKey, ContextHint, Control, Decision, Ending, ExecutionId, Owner, Parent,
-    Plan, Registry, Spans, TraceKey,
+    Arrival, CallKey, ContextHint, Control, Decision, Ending, ExecutionId, Owner, Parent, Plan,
+    Registry, Spans, TraceKey,
 };
 use tokio::runtime::Handle;
 
@@ -26,7 +26,6 @@ pub struct Campaign {
     identity: Arc<Identity>,
     /// The entry calls of live executions, the latest last.
     live: Vec<CallKey>,
-    arrivals: u64,
 }
 
 impl Campaign {
@@ -37,7 +36,6 @@ impl Campaign {
             faultload,
             identity: Arc::default(),
             live: Vec::new(),
-            arrivals: 0,
         }
     }
 
@@ -66,10 +64,8 @@ impl Campaign {
         interface: Interface,
         body: Bytes,
     ) -> Result<Decision> {
-        self.arrivals += 1;
         let trace = TraceKey(u128::from(execution.0) << 64 | 1);
         let arrival = Arrival {
-            id: self.arrivals,
             claim: Owner { execution, parent },
             destination: destination.into(),
             interface,
@@ -80,7 +76,7 @@ impl Campaign {
             site: None,
             hints: vec![ContextHint::Trace(trace, Spans::default())],
         };
-        let decision = now(self.registry.arrive(arrival)).context("an answer at once")?;
+        let decision = self.registry.arrive(arrival);
         decision.context("the execution is live")
     }
 
@@ -94,7 +90,7 @@ impl Campaign {
             took: Duration::from_micros(100),
             body: None,
         };
-        now(self.registry.finish(key, ending));
+        self.registry.finish(key, ending);
     }
 
     /// Answers the entry call of the execution begun last, and collects what
@@ -124,14 +120,6 @@ impl Campaign {
             "end" => self.end().map(|()| "ended".to_owned()),
             _ => bail!("`{line}` is no command"),
         }
-    }
-}
-
-/// The registry is in this process: its answers are there at once.
-fn now<T>(soon: Answer<T>) -> Option<T> {
-    match soon {
-        Answer::Ready(value) => Some(value),
-        Answer::Pending(_) => None,
     }
 }
 

@@ -89,7 +89,7 @@ impl Cover {
     /// the one whose elements in ascending order come first.
     pub fn best(&self, budget: usize) -> Result<Choice, Infeasible> {
         let feasible = self.hard.minimal().at_most(budget).next();
-        let feasible = feasible.ok_or_else(|| self.infeasible())?;
+        let feasible = feasible.ok_or_else(|| self.infeasible(budget))?;
         let instance = Instance::of(self.hard.clauses(), &self.soft, &self.rank);
         let feasible: Vec<usize> = feasible
             .iter()
@@ -98,11 +98,11 @@ impl Cover {
         Ok(search::best(&instance, budget, &feasible))
     }
 
-    fn infeasible(&self) -> Infeasible {
-        let mut sets = self.hard.minimal().by_size();
-        let smallest = sets.next().expect("clauses with elements can be hit");
+    fn infeasible(&self, budget: usize) -> Infeasible {
+        let suffices = |size: &usize| self.hard.minimal().at_most(*size).next().is_some();
+        let smallest = (budget + 1..).find(suffices);
         Infeasible {
-            smallest: smallest.len(),
+            smallest: smallest.expect("clauses with elements can be hit"),
         }
     }
 }

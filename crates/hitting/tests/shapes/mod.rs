@@ -92,13 +92,9 @@ impl Shape {
         self.clauses.iter().map(|mask| set(*mask))
     }
 
-    /// Every minimal hitting set of the first `count` clauses, in order.
-    pub(crate) fn minimal(&self, count: usize) -> Vec<Set> {
-        let hits = |mask: u32| {
-            self.clauses[..count]
-                .iter()
-                .all(|clause| clause & mask != 0)
-        };
+    /// Every minimal hitting set, in order.
+    pub(crate) fn minimal(&self) -> Vec<Set> {
+        let hits = |mask: u32| self.clauses.iter().all(|clause| clause & mask != 0);
         let minimal = |mask: &u32| hits(*mask) && bits(*mask).all(|bit| !hits(mask & !(1 << bit)));
         sorted((0..1 << self.variables).filter(minimal).map(set))
     }

@@ -4,7 +4,6 @@
 //! Owns what stands between targets and modes. A comma separates faults only
 //! behind a mode, so that paths may hold commas.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -12,7 +11,7 @@ use super::SyntaxError;
 use super::frame::{Chain, arrow_hint, expect_end, read_chain};
 use super::lexer::{Cursor, Next, Slice};
 use super::{mode, pattern, point};
-use crate::{Attempts, Fault, Faultload, Mode, Target};
+use crate::{Attempts, Conflict, Fault, Faultload, Mode, Target};
 
 /// How the empty faultload is written.
 const NONE: &str = "none";
@@ -63,13 +62,8 @@ impl FromStr for Fault {
     fn from_str(text: &str) -> Result<Self, SyntaxError> {
         let mut cursor = Cursor::new("fault", text);
         let fault = read_fault(&mut cursor)?;
-        match cursor.next() {
-            Next::End => Ok(fault),
-            _ => {
-                let span = cursor.at()..text.trim_end().len();
-                Err(cursor.error(span, "expected one fault", "more follows"))
-            }
-        }
+        cursor.expect_no_more("expected one fault")?;
+        Ok(fault)
     }
 }
 
@@ -81,27 +75,21 @@ impl FromStr for Faultload {
             return Ok(Faultload::none());
         }
         let mut cursor = Cursor::new("faultload", text);
-        let mut modes = BTreeMap::new();
+        let mut load = Faultload::none();
         loop {
             cursor.skip_space();
             let start = cursor.at();
             let fault = read_fault(&mut cursor)?;
-            if let Some(already) = modes.get(&fault.target) {
-                return Err(twice(&cursor, start, &fault, already));
-            }
-            modes.insert(fault.target, fault.mode);
+            load.insert(fault)
+                .map_err(|conflict| twice(&cursor, start, &conflict))?;
             if !read_comma(&mut cursor)? {
-                break;
+                return Ok(load);
             }
         }
-        let faults = modes
-            .into_iter()
-            .map(|(target, mode)| Fault { target, mode });
-        Ok(Faultload::new(faults).expect("each target is in the map once"))
     }
 }
 
-fn twice(cursor: &Cursor<'_>, start: usize, fault: &Fault, already: &Mode) -> SyntaxError {
+fn twice(cursor: &Cursor<'_>, start: usize, Conflict { fault, already }: &Conflict) -> SyntaxError {
     let message = "two faults for one target: it cannot fail both ways in one execution";
     let label = format!("fails already, with `{already}`");
     let error = cursor.error(start..cursor.at(), message, label);

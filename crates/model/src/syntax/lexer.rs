@@ -166,6 +166,17 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Refuses whatever still comes.
+    pub(super) fn expect_no_more(&mut self, expected: &str) -> Result<(), SyntaxError> {
+        match self.next() {
+            Next::End => Ok(()),
+            _ => {
+                let more = self.at..self.input.trim_end().len();
+                Err(self.error(more, expected, "more follows"))
+            }
+        }
+    }
+
     /// The word that begins here. White space ends it, and outside of quotes
     /// every character of `stops` does.
     pub(super) fn word(&mut self, stops: &[char]) -> Result<Word<'a>, SyntaxError> {

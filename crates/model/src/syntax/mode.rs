@@ -94,13 +94,8 @@ impl FromStr for Mode {
     fn from_str(text: &str) -> Result<Self, SyntaxError> {
         let mut cursor = Cursor::new("mode", text);
         let mode = read(&mut cursor)?;
-        match cursor.next() {
-            Next::End => Ok(mode),
-            _ => {
-                let span = cursor.at()..text.trim_end().len();
-                Err(cursor.error(span, "expected one mode", "more follows"))
-            }
-        }
+        cursor.expect_no_more("expected one mode")?;
+        Ok(mode)
     }
 }
 

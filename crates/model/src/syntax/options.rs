@@ -35,16 +35,12 @@ pub(super) struct Digits<'a>(pub(super) Slice<'a>);
 impl Digits<'_> {
     /// The hash, if all of its digits are there.
     pub(super) fn hash(&self, cursor: &Cursor<'_>) -> Result<PayloadHash, SyntaxError> {
-        let hash = (self.0.text.len() == ALL_DIGITS)
-            .then(|| u128::from_str_radix(self.0.text, 16).ok())
-            .flatten();
-        hash.map(|number| PayloadHash(number.to_be_bytes()))
-            .ok_or_else(|| {
-                let message = format!("expected all {ALL_DIGITS} digits of the hash");
-                cursor
-                    .error(self.0.range(), message, "only a part of it")
-                    .with_hint("only the targets of faults and other patterns may cut it short")
-            })
+        self.0.text.parse().map_err(|_| {
+            let message = format!("expected all {ALL_DIGITS} digits of the hash");
+            cursor
+                .error(self.0.range(), message, "only a part of it")
+                .with_hint("only the targets of faults and other patterns may cut it short")
+        })
     }
 }
 

@@ -4,71 +4,43 @@
 //! they are made where there are no ids; a sampling decision that came without
 //! ids is kept. On other hops nothing is touched.
 
-use std::fmt;
+use murphy_registry::{SpanId, Spans, TraceKey};
 
-use murphy_registry::{ContextHint, SpanId, Spans, TraceKey};
-
-use super::{Carrier, Context, Stamp, ids};
+use super::{Ids, Stamp, ids};
 use crate::headers::Headers;
 
-const SINGLE: &str = "b3";
+pub(super) const SINGLE: &str = "b3";
 const TRACE: &str = "x-b3-traceid";
 const SPAN: &str = "x-b3-spanid";
 const PARENT: &str = "x-b3-parentspanid";
 const SAMPLED: &str = "x-b3-sampled";
 const FLAGS: &str = "x-b3-flags";
 
-/// The carrier `b3`.
-#[derive(Clone, Copy, Debug)]
-pub struct B3;
-
-impl fmt::Display for B3 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(SINGLE)
-    }
-}
-
-impl Carrier for B3 {
-    fn read(&self, headers: &dyn Headers, found: &mut Context) {
-        found
-            .hints
-            .extend(context(headers).map(|(trace, spans)| ContextHint::Trace(trace, spans)));
-    }
-
-    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, _: &mut Context) {
-        if stamp.entry && context(headers).is_none() {
-            create(headers, stamp);
-        }
-    }
-}
-
 /// What the headers say; the single one is the one to believe.
-fn context(headers: &dyn Headers) -> Option<(TraceKey, Spans)> {
+pub(super) fn ids(headers: &dyn Headers) -> Option<Ids> {
     let single = headers.first(SINGLE).and_then(parse_single);
     single.or_else(|| parse_multi(headers))
 }
 
 /// `trace-span`, `trace-span-sampled` or `trace-span-sampled-parent`.
-fn parse_single(value: &[u8]) -> Option<(TraceKey, Spans)> {
+fn parse_single(value: &[u8]) -> Option<Ids> {
     let mut fields = value.trim_ascii().split(|byte| *byte == b'-');
-    let (trace, own) = (trace_id(fields.next()?)?, span_id(fields.next()?)?);
+    let (trace, own) = (fields.next()?, fields.next()?);
     let _sampled = fields.next();
-    let parent = fields.next().and_then(span_id);
-    Some((trace, spans(own, parent)))
+    parse(trace, own, fields.next())
 }
 
-fn parse_multi(headers: &dyn Headers) -> Option<(TraceKey, Spans)> {
+fn parse_multi(headers: &dyn Headers) -> Option<Ids> {
     let field = |name| headers.first(name).map(<[u8]>::trim_ascii);
-    let (trace, own) = (trace_id(field(TRACE)?)?, span_id(field(SPAN)?)?);
-    let parent = field(PARENT).and_then(span_id);
-    Some((trace, spans(own, parent)))
+    parse(field(TRACE)?, field(SPAN)?, field(PARENT))
 }
 
-fn spans(own: SpanId, parent: Option<SpanId>) -> Spans {
-    Spans {
-        own: Some(own),
-        parent,
-    }
+fn parse(trace: &[u8], own: &[u8], parent: Option<&[u8]>) -> Option<Ids> {
+    let spans = Spans {
+        own: Some(span_id(own)?),
+        parent: parent.and_then(span_id),
+    };
+    Some((trace_id(trace)?, spans))
 }
 
 /// 128 bits, or the lower 64 of them.
@@ -86,7 +58,7 @@ fn span_id(digits: &[u8]) -> Option<SpanId> {
     }
 }
 
-fn create(headers: &mut dyn Headers, stamp: &Stamp) {
+pub(super) fn make(headers: &mut dyn Headers, stamp: &Stamp) {
     let trace = format!("{:032x}", stamp.trace.0);
     let span = format!("{:016x}", stamp.key.span().0);
     if let Some(decision) = sampling(headers) {
@@ -112,6 +84,7 @@ fn sampling(headers: &dyn Headers) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Carrier::B3;
     use super::super::testing::{ENTRY, HOP, TRACE_TEXT, headers, only, read, stamped, trace};
     use super::*;
 

@@ -4,16 +4,14 @@
 //! or drop it altogether, so ours is written in characters nobody escapes and
 //! read as if somebody had. It travels without a `traceparent`.
 
-use std::fmt;
-
 use murphy_registry::{CallKey, ContextHint};
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode, percent_encode};
 
 use super::list::{KEY, each_member, find_member, key_and_value};
-use super::{Carrier, Context, Stamp};
+use super::{Context, Stamp};
 use crate::headers::Headers;
 
-const HEADER: &str = "baggage";
+pub(super) const HEADER: &str = "baggage";
 
 /// The most members stacks take; the standard promises only 64.
 const MEMBERS: usize = 180;
@@ -27,30 +25,15 @@ const LONGEST_NAME: usize = "0123456789abcdef-12345678".len();
 /// What a header cannot hold as it is, besides all that is not ASCII.
 const UNFIT: &AsciiSet = &CONTROLS.remove(b'\t');
 
-/// The carrier `baggage`.
-#[derive(Clone, Copy, Debug)]
-pub struct Baggage;
-
-impl fmt::Display for Baggage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(HEADER)
-    }
+pub(super) fn read(headers: &dyn Headers, found: &mut Context) {
+    let ours = find_member(headers, HEADER, ours);
+    found.hints.extend(ours.map(ContextHint::Stamp));
 }
 
-impl Carrier for Baggage {
-    fn read(&self, headers: &dyn Headers, found: &mut Context) {
-        found
-            .hints
-            .extend(find_member(headers, HEADER, ours).map(ContextHint::Stamp));
-    }
-
-    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, found: &mut Context) {
-        let ours = found.member(stamp);
-        match with_others(ours, headers) {
-            Some(list) => headers.set(HEADER, &list),
-            None => headers.set(HEADER, ours),
-        }
-    }
+pub(super) fn stamp(headers: &mut dyn Headers, stamp: &Stamp, found: &mut Context) {
+    let ours = found.member(stamp);
+    let list = with_others(ours, headers);
+    headers.set(HEADER, list.as_deref().unwrap_or(ours));
 }
 
 fn ours(member: &[u8]) -> Option<CallKey> {
@@ -99,25 +82,16 @@ fn with_others(ours: &[u8], headers: &dyn Headers) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{HOP, KEY, KEY_TEXT, only, read, stamped};
+    use super::super::Carrier::Baggage;
+    use super::super::testing::{KEY, KEY_TEXT, List};
     use super::*;
 
-    fn ours_in(lines: &[&str]) -> Vec<ContextHint> {
-        let lines: Vec<(&str, &str)> = lines.iter().map(|line| (HEADER, *line)).collect();
-        read(&Baggage, &lines)
-    }
-
-    fn others_of(lines: &[&str]) -> String {
-        let lines: Vec<(&str, &str)> = lines.iter().map(|line| (HEADER, *line)).collect();
-        let headers = stamped(&Baggage, &lines, &HOP);
-        let list = only(&headers, HEADER);
-        assert!(
-            list.len() <= 8192 && list.split(',').count() <= 180,
-            "{list}"
-        );
-        let others = list.strip_prefix(&format!("murphy={KEY_TEXT}")).unwrap();
-        others.strip_prefix(',').unwrap_or(others).to_owned()
-    }
+    const LIST: List = List {
+        carrier: Baggage,
+        header: HEADER,
+        members: 180,
+        length: 8192,
+    };
 
     #[test]
     fn our_member_is_read_however_it_was_encoded_and_wherever_it_is() {
@@ -134,7 +108,7 @@ mod tests {
             &["murphy;p=1,=,murphy=00000000000000ab-2"],
         ];
         for lines in cases {
-            assert_eq!(ours_in(lines), [ContextHint::Stamp(KEY)], "{lines:?}");
+            assert_eq!(LIST.ours_in(lines), [ContextHint::Stamp(KEY)], "{lines:?}");
         }
     }
 
@@ -151,7 +125,7 @@ mod tests {
             "murphy=00000000000000ab-123456789",
             "murphy=00000000000000ab-00000000000000000000000000000000002",
         ] {
-            assert_eq!(ours_in(&[line]), [], "{line}");
+            assert_eq!(LIST.ours_in(&[line]), [], "{line}");
         }
     }
 
@@ -173,21 +147,13 @@ mod tests {
             (&["name=é\t100%"], "name=%C3%A9\t100%"),
         ];
         for (lines, others) in cases {
-            assert_eq!(others_of(lines), others, "{lines:?}");
+            assert_eq!(LIST.others_of(lines), others, "{lines:?}");
         }
     }
 
     #[test]
     fn of_too_many_members_the_last_are_dropped() {
-        let members = |n: usize| -> Vec<String> { (0..n).map(|i| format!("k{i}=v")).collect() };
-        assert_eq!(
-            others_of(&[&members(179).join(",")]),
-            members(179).join(",")
-        );
-        assert_eq!(
-            others_of(&[&members(300).join(",")]),
-            members(179).join(",")
-        );
+        LIST.assert_drops_the_last_members();
     }
 
     #[test]
@@ -195,9 +161,9 @@ mod tests {
         let ours = format!("murphy={KEY_TEXT}").len();
         let member = |length: usize| format!("k={}", "x".repeat(length - 2));
         let exact = member(8192 - ours - 1);
-        assert_eq!(others_of(&[&exact]), exact);
-        assert_eq!(others_of(&[&format!("{exact}x"), "a=1"]), "");
+        assert_eq!(LIST.others_of(&[&exact]), exact);
+        assert_eq!(LIST.others_of(&[&format!("{exact}x"), "a=1"]), "");
         let list = ["a=1".to_owned(), member(5000), member(5000), "b=2".into()].join(",");
-        assert_eq!(others_of(&[&list]), format!("a=1,{}", member(5000)));
+        assert_eq!(LIST.others_of(&[&list]), format!("a=1,{}", member(5000)));
     }
 }

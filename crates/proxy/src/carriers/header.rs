@@ -12,7 +12,7 @@ use http::HeaderName;
 use murphy_registry::{CallKey, ContextHint, Spans};
 
 use super::list::KEY;
-use super::{Carrier, Context, Stamp, ids};
+use super::{Context, Stamp, ids};
 use crate::headers::Headers;
 
 /// Headers that the protocol itself, or another carrier, gives a meaning to.
@@ -37,7 +37,7 @@ const TAKEN: [&str; 16] = [
 
 /// A carrier `header:NAME`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
+pub(super) struct Named {
     header: HeaderName,
     /// Whether the header is ours alone, under a prefix of the user's.
     prefixed: bool,
@@ -86,12 +86,12 @@ impl fmt::Display for Named {
     }
 }
 
-impl Carrier for Named {
-    fn read(&self, headers: &dyn Headers, found: &mut Context) {
+impl Named {
+    pub(super) fn read(&self, headers: &dyn Headers, found: &mut Context) {
         let Some(value) = self.value(headers) else {
             return;
         };
-        let key = key(value);
+        let key = CallKey::parse(value);
         found.hints.extend(key.map(ContextHint::Stamp));
         // Sixteen digits may name an execution, or be an id of the
         // application's own. Which it is, the registry knows.
@@ -103,27 +103,23 @@ impl Carrier for Named {
         }
     }
 
-    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, _: &mut Context) {
-        let ours = |value| key(value).is_some_and(|key| key.execution == stamp.key.execution);
+    pub(super) fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp) {
+        let ours =
+            |value| CallKey::parse(value).is_some_and(|key| key.execution == stamp.key.execution);
         if self.prefixed || self.value(headers).is_none_or(ours) {
             headers.set(self.header.as_str(), stamp.key.name().as_bytes());
         }
     }
-}
 
-impl Named {
     fn value<'h>(&self, headers: &'h dyn Headers) -> Option<&'h [u8]> {
         let value = headers.first(self.header.as_str())?.trim_ascii();
         (!value.is_empty()).then_some(value)
     }
 }
 
-fn key(value: &[u8]) -> Option<CallKey> {
-    CallKey::parse(value)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::Carrier;
     use super::super::testing::{
         ENTRY, HOP, KEY, KEY_TEXT, OTHER_TEXT, headers, only, read, stamped,
     };
@@ -133,12 +129,12 @@ mod tests {
     const HEADER: &str = "x-correlation-id";
     const PREFIXED: &str = "uberctx-murphy";
 
-    fn plain() -> Named {
-        "X-Correlation-ID".parse().unwrap()
+    fn plain() -> Carrier {
+        "header:X-Correlation-ID".parse().unwrap()
     }
 
-    fn prefixed() -> Named {
-        "uberctx-*".parse().unwrap()
+    fn prefixed() -> Carrier {
+        "header:uberctx-*".parse().unwrap()
     }
 
     fn digest(text: &str) -> ContextHint {

@@ -9,25 +9,9 @@ use murphy_registry::{SpanId, TraceKey};
 /// The number of up to 128 bits written in these digits, whatever their case;
 /// `None` if there is anything else, nothing, or too much.
 pub(super) fn hex(digits: impl IntoIterator<Item = u8>) -> Option<u128> {
-    let mut digits = digits.into_iter();
-    let mut number = u128::from(digit(digits.next()?)?);
-    for byte in digits {
-        if number >> 124 != 0 {
-            return None;
-        }
-        number = number << 4 | u128::from(digit(byte)?);
-    }
-    Some(number)
-}
-
-/// The value of a hexadecimal digit.
-fn digit(byte: u8) -> Option<u8> {
-    match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        b'A'..=b'F' => Some(byte - b'A' + 10),
-        _ => None,
-    }
+    let digits: String = digits.into_iter().map(char::from).collect();
+    let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    u128::from_str_radix(&digits, 16).ok().filter(|_| is_hex)
 }
 
 /// A trace id; zero is none.

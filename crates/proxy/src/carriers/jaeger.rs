@@ -5,42 +5,20 @@
 //! without padding, by some clients percent-encoded. On entry it is made where
 //! it is missing; on other hops nothing is touched.
 
-use std::fmt;
-
-use murphy_registry::{ContextHint, Spans, TraceKey};
+use murphy_registry::{Spans, TraceKey};
 use percent_encoding::percent_decode;
 
-use super::{Carrier, Context, Stamp, ids};
+use super::{Ids, Stamp, ids};
 use crate::headers::Headers;
 
-const HEADER: &str = "uber-trace-id";
+pub(super) const HEADER: &str = "uber-trace-id";
 
-/// The carrier `uber-trace-id`.
-#[derive(Clone, Copy, Debug)]
-pub struct Jaeger;
-
-impl fmt::Display for Jaeger {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(HEADER)
-    }
+pub(super) fn make(headers: &mut dyn Headers, stamp: &Stamp) {
+    let (trace, span) = (stamp.trace.0, stamp.key.span().0);
+    headers.set(HEADER, format!("{trace:x}:{span:x}:0:1").as_bytes());
 }
 
-impl Carrier for Jaeger {
-    fn read(&self, headers: &dyn Headers, found: &mut Context) {
-        found
-            .hints
-            .extend(context(headers).map(|(trace, spans)| ContextHint::Trace(trace, spans)));
-    }
-
-    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, _: &mut Context) {
-        if stamp.entry && context(headers).is_none() {
-            let (trace, span) = (stamp.trace.0, stamp.key.span().0);
-            headers.set(HEADER, format!("{trace:x}:{span:x}:0:1").as_bytes());
-        }
-    }
-}
-
-fn context(headers: &dyn Headers) -> Option<(TraceKey, Spans)> {
+pub(super) fn ids(headers: &dyn Headers) -> Option<Ids> {
     let mut bytes = percent_decode(headers.first(HEADER)?.trim_ascii());
     let mut field = || ids::hex(bytes.by_ref().take_while(|byte| *byte != b':'));
     let (trace, own, parent, _flags) = (field()?, field()?, field()?, field()?);
@@ -53,6 +31,7 @@ fn context(headers: &dyn Headers) -> Option<(TraceKey, Spans)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Carrier::Jaeger;
     use super::super::testing::{ENTRY, HOP, TRACE_TEXT, headers, only, read, stamped, trace};
     use super::*;
 

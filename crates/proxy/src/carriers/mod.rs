@@ -20,18 +20,13 @@ use std::fmt;
 use std::str::FromStr;
 
 use murphy_model::nearest;
-use murphy_registry::{CallKey, ContextHint, TraceKey};
+use murphy_registry::{CallKey, ContextHint, Spans, TraceKey};
 
 use crate::headers::Headers;
 use list::Member;
 
-pub use b3::B3;
-pub use baggage::Baggage;
-pub use header::{BadName, Named};
-pub use jaeger::Jaeger;
-pub use request_id::RequestId;
-pub use traceparent::TraceParent;
-pub use tracestate::TraceState;
+pub use header::BadName;
+use header::Named;
 
 /// What is stamped on a request on its way into a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,9 +42,9 @@ pub struct Stamp {
 
 /// What carriers found in the headers of a request.
 #[derive(Clone, Debug, Default)]
-pub struct Context {
+pub(crate) struct Context {
     /// The hints, the most trusted first.
-    pub hints: Vec<ContextHint>,
+    pub(crate) hints: Vec<ContextHint>,
     /// Whether there is a valid `traceparent`, as far as anyone has looked:
     /// two carriers need to know, and looking is most of their work.
     traceparent: bool,
@@ -65,18 +60,103 @@ impl Context {
         let new = || Member::new(stamp.key);
         self.member.get_or_insert_with(new).as_bytes()
     }
+
+    fn trace(&mut self, ids: Option<Ids>) {
+        let hint = |(trace, spans)| ContextHint::Trace(trace, spans);
+        self.hints.extend(ids.map(hint));
+    }
 }
 
-/// One way in which services hand on whose call they serve. Written as it is
-/// called in settings.
-pub trait Carrier: fmt::Display + Send + Sync {
+/// What carriers that know no more than a trace find in headers.
+type Ids = (TraceKey, Spans);
+
+/// One way in which services hand on whose call they serve.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Carrier {
+    TraceState,
+    Baggage,
+    TraceParent,
+    B3,
+    Jaeger,
+    RequestId,
+    Named(Named),
+}
+
+impl Carrier {
+    /// Those that are called always the same, with their names in settings.
+    const FIXED: [(&'static str, Carrier); 6] = [
+        (tracestate::HEADER, Carrier::TraceState),
+        (baggage::HEADER, Carrier::Baggage),
+        (traceparent::HEADER, Carrier::TraceParent),
+        (b3::SINGLE, Carrier::B3),
+        (jaeger::HEADER, Carrier::Jaeger),
+        (request_id::HEADER, Carrier::RequestId),
+    ];
+
     /// Adds what the headers of a request say. Asked of every request while
     /// any execution is live.
-    fn read(&self, headers: &dyn Headers, found: &mut Context);
+    fn read(&self, headers: &dyn Headers, found: &mut Context) {
+        match self {
+            Carrier::TraceState => tracestate::read(headers, found),
+            Carrier::Baggage => baggage::read(headers, found),
+            Carrier::TraceParent => traceparent::read(headers, found),
+            Carrier::B3 => found.trace(b3::ids(headers)),
+            Carrier::Jaeger => found.trace(jaeger::ids(headers)),
+            Carrier::RequestId => found.trace(request_id::ids(headers)),
+            Carrier::Named(named) => named.read(headers, found),
+        }
+    }
 
     /// Makes the headers say whose request it is, for the callee to hand on;
-    /// `found` is what was read in them.
-    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, found: &mut Context);
+    /// `found` is what was read in them. Ids of others' making are never
+    /// touched, and made only on entry.
+    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, found: &mut Context) {
+        match self {
+            Carrier::TraceState => tracestate::stamp(headers, stamp, found),
+            Carrier::Baggage => baggage::stamp(headers, stamp, found),
+            Carrier::TraceParent => traceparent::ensure(headers, stamp, found),
+            Carrier::Named(named) => named.stamp(headers, stamp),
+            _ if !stamp.entry => {}
+            Carrier::B3 if b3::ids(headers).is_none() => b3::make(headers, stamp),
+            Carrier::Jaeger if jaeger::ids(headers).is_none() => jaeger::make(headers, stamp),
+            Carrier::RequestId if request_id::ids(headers).is_none() => {
+                request_id::make(headers, stamp);
+            }
+            Carrier::B3 | Carrier::Jaeger | Carrier::RequestId => {}
+        }
+    }
+}
+
+impl fmt::Display for Carrier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fixed = Carrier::FIXED.iter().find(|(_, carrier)| carrier == self);
+        match (self, fixed) {
+            (Carrier::Named(named), _) => named.fmt(f),
+            (_, fixed) => f.write_str(fixed.map_or("", |(name, _)| name)),
+        }
+    }
+}
+
+/// Reads a name.
+impl FromStr for Carrier {
+    type Err = CarriersError;
+
+    fn from_str(word: &str) -> Result<Self, CarriersError> {
+        if let Some(name) = word.strip_prefix("header:") {
+            let bad = |why| CarriersError::BadHeader {
+                word: word.to_owned(),
+                why,
+            };
+            return Ok(Carrier::Named(name.parse().map_err(bad)?));
+        }
+        let mut fixed = Carrier::FIXED.into_iter();
+        let found = fixed.find(|(name, _)| *name == word);
+        found
+            .map(|(_, carrier)| carrier)
+            .ok_or_else(|| CarriersError::Unknown {
+                word: word.to_owned(),
+            })
+    }
 }
 
 /// The carriers in use, in the order in which they are believed.
@@ -87,7 +167,7 @@ pub trait Carrier: fmt::Display + Send + Sync {
 /// let carriers: Carriers = "tracestate, header:x-correlation-id".parse().unwrap();
 /// assert_eq!(carriers.to_string(), "tracestate,header:x-correlation-id");
 /// ```
-pub struct Carriers(Vec<Box<dyn Carrier>>);
+pub struct Carriers(Vec<Carrier>);
 
 impl Carriers {
     /// What carriers can be called; `NAME` is any header, or a prefix and `*`.
@@ -100,11 +180,6 @@ impl Carriers {
         "x-request-id",
         "header:NAME",
     ];
-
-    /// These carriers, the most trusted first.
-    pub fn new(carriers: Vec<Box<dyn Carrier>>) -> Self {
-        Carriers(carriers)
-    }
 
     /// All hints in the headers of a request, the most trusted first.
     pub fn read(&self, headers: &dyn Headers) -> Vec<ContextHint> {
@@ -142,10 +217,10 @@ impl Carriers {
 /// where both are lost.
 impl Default for Carriers {
     fn default() -> Self {
-        Carriers::new(vec![
-            Box::new(TraceState),
-            Box::new(Baggage),
-            Box::new(TraceParent),
+        Carriers(vec![
+            Carrier::TraceState,
+            Carrier::Baggage,
+            Carrier::TraceParent,
         ])
     }
 }
@@ -210,43 +285,20 @@ impl FromStr for Carriers {
     type Err = CarriersError;
 
     fn from_str(text: &str) -> Result<Self, CarriersError> {
-        let mut carriers: Vec<Box<dyn Carrier>> = Vec::new();
+        let mut carriers: Vec<Carrier> = Vec::new();
         if text.trim() == NONE {
             return Ok(Carriers(carriers));
         }
         for word in text.split(',').map(str::trim) {
-            let carrier = named(word)?;
-            let name = carrier.to_string();
-            if carriers.iter().any(|known| known.to_string() == name) {
-                return Err(CarriersError::Twice { word: name });
+            let carrier: Carrier = word.parse()?;
+            if carriers.contains(&carrier) {
+                let word = carrier.to_string();
+                return Err(CarriersError::Twice { word });
             }
             carriers.push(carrier);
         }
         Ok(Carriers(carriers))
     }
-}
-
-fn named(word: &str) -> Result<Box<dyn Carrier>, CarriersError> {
-    if let Some(name) = word.strip_prefix("header:") {
-        let bad = |why| CarriersError::BadHeader {
-            word: word.to_owned(),
-            why,
-        };
-        return Ok(Box::new(name.parse::<Named>().map_err(bad)?));
-    }
-    Ok(match word {
-        "tracestate" => Box::new(TraceState),
-        "baggage" => Box::new(Baggage),
-        "traceparent" => Box::new(TraceParent),
-        "b3" => Box::new(B3),
-        "uber-trace-id" => Box::new(Jaeger),
-        "x-request-id" => Box::new(RequestId),
-        _ => {
-            return Err(CarriersError::Unknown {
-                word: word.to_owned(),
-            });
-        }
-    })
 }
 
 #[cfg(test)]

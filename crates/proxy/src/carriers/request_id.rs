@@ -4,41 +4,20 @@
 //! digits are taken for the number they are, so that it is known when it comes
 //! back; of any other text a digest is remembered.
 
-use std::fmt;
+use murphy_registry::{Spans, TraceKey, hex};
 
-use murphy_registry::{ContextHint, Spans, TraceKey, hex};
-
-use super::{Carrier, Context, Stamp, ids};
+use super::{Ids, Stamp, ids};
 use crate::headers::Headers;
 
-const HEADER: &str = "x-request-id";
+pub(super) const HEADER: &str = "x-request-id";
 
-/// The carrier `x-request-id`.
-#[derive(Clone, Copy, Debug)]
-pub struct RequestId;
-
-impl fmt::Display for RequestId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(HEADER)
-    }
+pub(super) fn make(headers: &mut dyn Headers, stamp: &Stamp) {
+    headers.set(HEADER, format!("{:032x}", stamp.trace.0).as_bytes());
 }
 
-impl Carrier for RequestId {
-    fn read(&self, headers: &dyn Headers, found: &mut Context) {
-        let hint = |id| ContextHint::Trace(trace(id), Spans::default());
-        found.hints.extend(id(headers).map(hint));
-    }
-
-    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, _: &mut Context) {
-        if stamp.entry && id(headers).is_none() {
-            headers.set(HEADER, format!("{:032x}", stamp.trace.0).as_bytes());
-        }
-    }
-}
-
-fn id(headers: &dyn Headers) -> Option<&[u8]> {
+pub(super) fn ids(headers: &dyn Headers) -> Option<Ids> {
     let id = headers.first(HEADER)?.trim_ascii();
-    (!id.is_empty()).then_some(id)
+    (!id.is_empty()).then(|| (trace(id), Spans::default()))
 }
 
 fn trace(id: &[u8]) -> TraceKey {
@@ -49,10 +28,12 @@ fn trace(id: &[u8]) -> TraceKey {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Carrier::RequestId;
     use super::super::testing::{
         ENTRY, HOP, TRACE as EXECUTION, TRACE_TEXT, headers, only, read, read_from, stamped,
     };
     use super::*;
+    use murphy_registry::ContextHint;
 
     fn of(id: &str) -> Vec<ContextHint> {
         read(&RequestId, &[(HEADER, id)])

@@ -35,7 +35,6 @@ pub(super) const HOP: Stamp = Stamp {
     ..ENTRY
 };
 
-/// A trace hint.
 pub(super) fn trace(trace: u128, own: u64, parent: u64) -> ContextHint {
     let span = |span: u64| (span != 0).then_some(SpanId(span));
     let spans = Spans {
@@ -45,7 +44,6 @@ pub(super) fn trace(trace: u128, own: u64, parent: u64) -> ContextHint {
     ContextHint::Trace(TraceKey(trace), spans)
 }
 
-/// Headers with these lines.
 pub(super) fn headers(lines: &[(&'static str, &str)]) -> HeaderMap {
     let line = |(name, value): &(&'static str, &str)| {
         let value = HeaderValue::from_bytes(value.as_bytes()).expect("a header's value");
@@ -59,12 +57,12 @@ pub(super) fn headers(lines: &[(&'static str, &str)]) -> HeaderMap {
 }
 
 /// What a carrier reads in these lines.
-pub(super) fn read(carrier: &dyn Carrier, lines: &[(&'static str, &str)]) -> Vec<ContextHint> {
+pub(super) fn read(carrier: &Carrier, lines: &[(&'static str, &str)]) -> Vec<ContextHint> {
     read_from(carrier, &headers(lines))
 }
 
 /// What a carrier reads in these headers.
-pub(super) fn read_from(carrier: &dyn Carrier, headers: &HeaderMap) -> Vec<ContextHint> {
+pub(super) fn read_from(carrier: &Carrier, headers: &HeaderMap) -> Vec<ContextHint> {
     let mut found = Context::default();
     carrier.read(headers, &mut found);
     found.hints
@@ -72,7 +70,7 @@ pub(super) fn read_from(carrier: &dyn Carrier, headers: &HeaderMap) -> Vec<Conte
 
 /// These lines after a carrier has stamped them.
 pub(super) fn stamped(
-    carrier: &dyn Carrier,
+    carrier: &Carrier,
     lines: &[(&'static str, &str)],
     stamp: &Stamp,
 ) -> HeaderMap {
@@ -87,4 +85,40 @@ pub(super) fn stamped(
 pub(super) fn only<'h>(headers: &'h HeaderMap, name: &str) -> &'h str {
     assert!(headers.get_all(name).iter().count() <= 1, "{headers:?}");
     headers.text(name).unwrap_or("-")
+}
+
+/// A list that our member is put into, and what it may be at most.
+pub(super) struct List {
+    pub(super) carrier: Carrier,
+    pub(super) header: &'static str,
+    pub(super) members: usize,
+    pub(super) length: usize,
+}
+
+impl List {
+    fn lines<'t>(&self, lines: &[&'t str]) -> Vec<(&'static str, &'t str)> {
+        lines.iter().map(|line| (self.header, *line)).collect()
+    }
+
+    /// Whose call these lines say it is.
+    pub(super) fn ours_in(&self, lines: &[&str]) -> Vec<ContextHint> {
+        read(&self.carrier, &self.lines(lines))
+    }
+
+    /// What of these lines is left beside our member.
+    pub(super) fn others_of(&self, lines: &[&str]) -> String {
+        let headers = stamped(&self.carrier, &self.lines(lines), &HOP);
+        let list = only(&headers, self.header);
+        assert!(list.len() <= self.length, "{list}");
+        assert!(list.split(',').count() <= self.members, "{list}");
+        let others = list.strip_prefix(&format!("murphy={KEY_TEXT}")).unwrap();
+        others.strip_prefix(',').unwrap_or(others).to_owned()
+    }
+
+    pub(super) fn assert_drops_the_last_members(&self) {
+        let members = |n| Vec::from_iter((0..n).map(|i| format!("k{i}=v"))).join(",");
+        let most = members(self.members - 1);
+        assert_eq!(self.others_of(&[&most]), most);
+        assert_eq!(self.others_of(&[&members(self.members + 100)]), most);
+    }
 }

@@ -4,11 +4,9 @@
 //! stacks hand it on as it came. Since every stack drops `tracestate` where
 //! there is no valid `traceparent`, one is made where it is missing.
 
-use std::fmt;
+use murphy_registry::{SpanId, Spans, TraceKey, hex};
 
-use murphy_registry::{ContextHint, SpanId, Spans, TraceKey, hex};
-
-use super::{Carrier, Context, Stamp};
+use super::{Context, Ids, Stamp};
 use crate::headers::Headers;
 
 pub(super) const HEADER: &str = "traceparent";
@@ -16,31 +14,10 @@ pub(super) const HEADER: &str = "traceparent";
 /// `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`
 const LENGTH: usize = 55;
 
-/// The carrier `traceparent`.
-#[derive(Clone, Copy, Debug)]
-pub struct TraceParent;
-
-impl fmt::Display for TraceParent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(HEADER)
-    }
-}
-
-impl Carrier for TraceParent {
-    fn read(&self, headers: &dyn Headers, found: &mut Context) {
-        let spans = |own| Spans {
-            own: Some(own),
-            parent: None,
-        };
-        if let Some((trace, own)) = first_valid(headers) {
-            found.traceparent = true;
-            found.hints.push(ContextHint::Trace(trace, spans(own)));
-        }
-    }
-
-    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, found: &mut Context) {
-        ensure(headers, stamp, found);
-    }
+pub(super) fn read(headers: &dyn Headers, found: &mut Context) {
+    let ids = first_valid(headers);
+    found.traceparent |= ids.is_some();
+    found.trace(ids);
 }
 
 /// Makes a `traceparent`, unless there is a valid one.
@@ -56,7 +33,7 @@ pub(super) fn ensure(headers: &mut dyn Headers, stamp: &Stamp, found: &mut Conte
     }
 }
 
-fn first_valid(headers: &dyn Headers) -> Option<(TraceKey, SpanId)> {
+fn first_valid(headers: &dyn Headers) -> Option<Ids> {
     let mut valid = None;
     headers.each(HEADER, &mut |value| {
         valid = valid.or_else(|| parse(value.trim_ascii()));
@@ -66,7 +43,7 @@ fn first_valid(headers: &dyn Headers) -> Option<(TraceKey, SpanId)> {
 
 /// The ids in a value: of version 00 exactly, of a later one as far as it
 /// must begin alike.
-fn parse(value: &[u8]) -> Option<(TraceKey, SpanId)> {
+fn parse(value: &[u8]) -> Option<Ids> {
     let (known, rest) = value.split_first_chunk::<LENGTH>()?;
     let dashes = known[2] == b'-' && known[35] == b'-' && known[52] == b'-';
     let digits = [known[0], known[1], known[53], known[54]];
@@ -81,7 +58,11 @@ fn parse(value: &[u8]) -> Option<(TraceKey, SpanId)> {
     let (high, low) = (hex::parse(&known[3..19])?, hex::parse(&known[19..35])?);
     let trace = u128::from(high) << 64 | u128::from(low);
     let span = hex::parse(&known[36..52])?;
-    (trace != 0 && span != 0).then_some((TraceKey(trace), SpanId(span)))
+    let spans = Spans {
+        own: Some(SpanId(span)),
+        parent: None,
+    };
+    (trace != 0 && span != 0).then_some((TraceKey(trace), spans))
 }
 
 fn is_digit(byte: &u8) -> bool {
@@ -90,6 +71,7 @@ fn is_digit(byte: &u8) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Carrier::TraceParent;
     use super::super::testing::{ENTRY, HOP, TRACE_TEXT, headers, only, read, stamped, trace};
     use super::*;
 

@@ -5,15 +5,13 @@
 //! or one character too much makes some stacks drop the whole list, ours with
 //! it; so what is sent on keeps to the rules, even where what came did not.
 
-use std::fmt;
-
 use murphy_registry::{CallKey, ContextHint};
 
 use super::list::{KEY, each_member, find_member, key_and_value};
-use super::{Carrier, Context, Stamp, traceparent};
+use super::{Context, Stamp, traceparent};
 use crate::headers::Headers;
 
-const HEADER: &str = "tracestate";
+pub(super) const HEADER: &str = "tracestate";
 
 /// The most members of a list that must be handed on.
 const MEMBERS: usize = 32;
@@ -27,43 +25,29 @@ const LONG_MEMBER: usize = 128;
 /// The longest value, and the longest key.
 const LONGEST: usize = 256;
 
-/// The carrier `tracestate`.
-#[derive(Clone, Copy, Debug)]
-pub struct TraceState;
-
-impl fmt::Display for TraceState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(HEADER)
-    }
+pub(super) fn read(headers: &dyn Headers, found: &mut Context) {
+    let (mut lines, mut alone) = (0, None);
+    headers.each(HEADER, &mut |line| {
+        lines += 1;
+        alone = ours(line);
+    });
+    found.alone = lines == 1 && alone.is_some();
+    let ours = match found.alone || lines == 0 {
+        true => alone,
+        false => find_member(headers, HEADER, ours),
+    };
+    found.hints.extend(ours.map(ContextHint::Stamp));
 }
 
-impl Carrier for TraceState {
-    fn read(&self, headers: &dyn Headers, found: &mut Context) {
-        let (mut lines, mut alone) = (0, None);
-        headers.each(HEADER, &mut |line| {
-            lines += 1;
-            alone = ours(line);
-        });
-        found.alone = lines == 1 && alone.is_some();
-        let ours = match found.alone || lines == 0 {
-            true => alone,
-            false => find_member(headers, HEADER, ours),
-        };
-        found.hints.extend(ours.map(ContextHint::Stamp));
+pub(super) fn stamp(headers: &mut dyn Headers, stamp: &Stamp, found: &mut Context) {
+    traceparent::ensure(headers, stamp, found);
+    let alone = found.alone;
+    let ours = found.member(stamp);
+    if alone {
+        return headers.replace(HEADER, ours);
     }
-
-    fn stamp(&self, headers: &mut dyn Headers, stamp: &Stamp, found: &mut Context) {
-        traceparent::ensure(headers, stamp, found);
-        let alone = found.alone;
-        let ours = found.member(stamp);
-        if alone {
-            return headers.replace(HEADER, ours);
-        }
-        match with_others(ours, headers) {
-            Some(list) => headers.set(HEADER, &list),
-            None => headers.set(HEADER, ours),
-        }
-    }
+    let list = with_others(ours, headers);
+    headers.set(HEADER, list.as_deref().unwrap_or(ours));
 }
 
 fn ours(member: &[u8]) -> Option<CallKey> {
@@ -151,28 +135,21 @@ fn shorten(members: &mut Vec<&str>, room: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{ENTRY, HOP, KEY, KEY_TEXT, OTHER_TEXT, only, read, stamped};
+    use super::super::Carrier::TraceState;
+    use super::super::testing::{ENTRY, HOP, KEY, KEY_TEXT, List, OTHER_TEXT, only, stamped};
     use super::*;
+
+    const LIST: List = List {
+        carrier: TraceState,
+        header: HEADER,
+        members: 32,
+        length: 512,
+    };
 
     const PARENT: (&str, &str) = (
         "traceparent",
         "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
     );
-
-    fn ours_in(lines: &[&str]) -> Vec<ContextHint> {
-        let lines: Vec<(&str, &str)> = lines.iter().map(|line| (HEADER, *line)).collect();
-        read(&TraceState, &lines)
-    }
-
-    /// What of these lines is left beside our member.
-    fn others_of(lines: &[&str]) -> String {
-        let lines: Vec<(&str, &str)> = lines.iter().map(|line| (HEADER, *line)).collect();
-        let headers = stamped(&TraceState, &lines, &HOP);
-        let list = only(&headers, HEADER);
-        assert!(list.len() <= 512 && list.split(',').count() <= 32, "{list}");
-        let others = list.strip_prefix(&format!("murphy={KEY_TEXT}")).unwrap();
-        others.strip_prefix(',').unwrap_or(others).to_owned()
-    }
 
     #[test]
     fn our_member_is_found_wherever_it_is() {
@@ -188,7 +165,7 @@ mod tests {
         ];
         for lines in cases {
             let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-            assert_eq!(ours_in(&lines), [ContextHint::Stamp(KEY)], "{lines:?}");
+            assert_eq!(LIST.ours_in(&lines), [ContextHint::Stamp(KEY)], "{lines:?}");
         }
     }
 
@@ -206,14 +183,14 @@ mod tests {
             "murphy=00000000000000AB-2",
             "murphy=00000000000000ab-2;p=1",
         ] {
-            assert_eq!(ours_in(&[line]), [], "{line}");
+            assert_eq!(LIST.ours_in(&[line]), [], "{line}");
         }
     }
 
     #[test]
     fn the_latest_of_two_stamps_comes_first_and_is_the_one() {
         let line = format!("murphy={KEY_TEXT},murphy={OTHER_TEXT}");
-        assert_eq!(ours_in(&[&line]), [ContextHint::Stamp(KEY)]);
+        assert_eq!(LIST.ours_in(&[&line]), [ContextHint::Stamp(KEY)]);
     }
 
     #[test]
@@ -238,7 +215,7 @@ mod tests {
             (&["murphy=x,murphy=y,a=1"], "a=1"),
         ];
         for (lines, others) in cases {
-            assert_eq!(others_of(lines), others, "{lines:?}");
+            assert_eq!(LIST.others_of(lines), others, "{lines:?}");
         }
     }
 
@@ -257,27 +234,25 @@ mod tests {
             (long.as_str(), "a=1"),
         ];
         for (line, others) in cases {
-            assert_eq!(others_of(&[line]), others, "{line}");
+            assert_eq!(LIST.others_of(&[line]), others, "{line}");
         }
     }
 
     #[test]
     fn values_and_keys_may_be_as_long_as_the_standard_says() {
         let value = format!("a={}", "x".repeat(256));
-        assert_eq!(others_of(&[&value]), value);
+        assert_eq!(LIST.others_of(&[&value]), value);
         let key = format!("{}=1", "k".repeat(256));
-        assert_eq!(others_of(&[&key]), key);
-        assert_eq!(others_of(&[&format!("k{key}")]), "");
+        assert_eq!(LIST.others_of(&[&key]), key);
+        assert_eq!(LIST.others_of(&[&format!("k{key}")]), "");
         let tenant = format!("{}@{}=1", "1".repeat(241), "v".repeat(14));
-        assert_eq!(others_of(&[&tenant]), tenant);
-        assert_eq!(others_of(&[&format!("1{tenant}")]), "");
+        assert_eq!(LIST.others_of(&[&tenant]), tenant);
+        assert_eq!(LIST.others_of(&[&format!("1{tenant}")]), "");
     }
 
     #[test]
     fn of_too_many_members_the_last_are_dropped() {
-        let members = |n: usize| -> Vec<String> { (0..n).map(|i| format!("k{i}=v")).collect() };
-        assert_eq!(others_of(&[&members(31).join(",")]), members(31).join(","));
-        assert_eq!(others_of(&[&members(40).join(",")]), members(31).join(","));
+        LIST.assert_drops_the_last_members();
     }
 
     #[test]
@@ -286,15 +261,15 @@ mod tests {
         let (a, b, c) = (member("a", 250), member("b", 250), member("c", 100));
         // 18 characters of ours and `murphy=`, three commas.
         let list = [a.clone(), b.clone(), c.clone()].join(",");
-        assert_eq!(others_of(&[&list]), [a.clone(), c.clone()].join(","));
+        assert_eq!(LIST.others_of(&[&list]), [a.clone(), c.clone()].join(","));
         let short: Vec<String> = (b'a'..b'g')
             .map(|key| member(&char::from(key).to_string(), 128))
             .collect();
-        assert_eq!(others_of(&[&short.join(",")]), short[..3].join(","));
+        assert_eq!(LIST.others_of(&[&short.join(",")]), short[..3].join(","));
         let exact = member("a", 512 - 25 - 1 - 240 - 1);
         let list = format!("{exact},{}", member("b", 240));
-        assert_eq!(others_of(&[&list]), list);
-        assert_eq!(others_of(&[&format!("{list}x")]), exact);
+        assert_eq!(LIST.others_of(&[&list]), list);
+        assert_eq!(LIST.others_of(&[&format!("{list}x")]), exact);
     }
 
     #[test]

@@ -34,7 +34,6 @@ impl From<BadFraming> for NotHttp {
 pub(super) struct AnswerHead {
     /// How long the head is.
     pub(super) len: usize,
-    /// The status.
     pub(super) status: u16,
     /// How the body is delimited.
     pub(super) framing: Framing,

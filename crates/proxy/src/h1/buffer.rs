@@ -4,6 +4,7 @@
 //! socket, sent from where it lies, and bounded by whoever asks for room.
 //! What the bytes mean is for others.
 
+use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -25,7 +26,6 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    /// A buffer that holds `bytes`.
     pub(super) fn holding(bytes: &[u8]) -> Self {
         let mut buffer = Buffer::default();
         buffer.grow(SMALL.max(bytes.len()));
@@ -34,7 +34,6 @@ impl Buffer {
         buffer
     }
 
-    /// What is held.
     pub(super) fn held(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
     }
@@ -100,6 +99,17 @@ impl Buffer {
             self.grow(LARGE.min(most));
         }
         Poll::Ready(Ok(count))
+    }
+
+    /// Waits for more, without holding more than `most` in all; `None` once
+    /// the stream has ended, however it did.
+    pub(super) async fn fill(
+        &mut self,
+        stream: &mut (impl AsyncRead + Unpin),
+        most: usize,
+    ) -> Option<usize> {
+        let read = poll_fn(|cx| self.poll_fill(cx, stream, most)).await;
+        read.ok().filter(|count| *count > 0)
     }
 
     fn room(&mut self, most: usize) -> &mut [u8] {

@@ -4,7 +4,6 @@
 //! a reset when bytes have come that nobody read, and the caller may then
 //! lose an answer it was sent; so those bytes are read first.
 
-use std::future::poll_fn;
 use std::time::Duration;
 
 use tokio::io::AsyncWriteExt;
@@ -38,12 +37,12 @@ pub(super) async fn linger(mut caller: impl Stream, mut inbound: Buffer) {
     }
     let drain = async {
         let mut read = 0;
-        while read < LINGER_LIMIT {
+        inbound.clear();
+        while read < LINGER_LIMIT
+            && let Some(count) = inbound.fill(&mut caller, LARGE).await
+        {
             inbound.clear();
-            match poll_fn(|cx| inbound.poll_fill(cx, &mut caller, LARGE)).await {
-                Ok(0) | Err(_) => break,
-                Ok(count) => read += count,
-            }
+            read += count;
         }
     };
     let _ = tokio::time::timeout(LINGER_TIME, drain).await;

@@ -81,10 +81,7 @@ async fn wait_for_head(
             Ok(Some(head)) if head.is_interim() => read.consume(head.len),
             Ok(Some(head)) => return Some(head),
             Ok(None) if read.len() < limit => {
-                match poll_fn(|cx| read.poll_fill(cx, callee, limit)).await {
-                    Ok(0) | Err(_) => return None,
-                    Ok(_) => {}
-                }
+                read.fill(callee, limit).await?;
             }
             _ => return None,
         }
@@ -106,9 +103,8 @@ async fn drain(callee: &mut impl Stream, read: &mut Buffer, framing: Framing) ->
         if body.ended() || drained > DRAIN_LIMIT {
             return body.ended() && read.is_empty();
         }
-        match poll_fn(|cx| read.poll_fill(cx, callee, LARGE)).await {
-            Ok(0) | Err(_) => return false,
-            Ok(_) => {}
+        if read.fill(callee, LARGE).await.is_none() {
+            return false;
         }
     }
 }

@@ -30,13 +30,11 @@ use crate::stream::Stream;
 
 /// What a connection keeps from one request to the next.
 pub(super) struct Connection<S> {
-    /// The caller.
     pub(super) caller: S,
     /// What came from the caller: the request, and maybe the next ones.
     pub(super) inbound: Buffer,
     /// What came from the callee.
     pub(super) outbound: Buffer,
-    /// The head of the request.
     pub(super) head: RequestHead,
     /// The head that is forwarded in place of the one that came, if it was
     /// changed; needed for as long as the request is being sent.

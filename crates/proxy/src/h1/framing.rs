@@ -114,12 +114,9 @@ pub(super) fn tokens(value: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// Digits only: signs, blanks and lists are read differently by different
 /// servers.
 fn number(value: &[u8]) -> Option<u64> {
-    let digit = |byte: &u8| byte.is_ascii_digit().then(|| u64::from(byte - b'0'));
-    let append = |number: u64, digit| number.checked_mul(10)?.checked_add(digit);
-    let first = digit(value.first()?)?;
-    value[1..]
-        .iter()
-        .try_fold(first, |number, byte| append(number, digit(byte)?))
+    let is_plain = value.iter().all(u8::is_ascii_digit);
+    let text = std::str::from_utf8(value).ok().filter(|_| is_plain);
+    text?.parse().ok()
 }
 
 #[cfg(test)]

@@ -197,7 +197,6 @@ impl RequestHead {
         self.bytes.len()
     }
 
-    /// The method.
     pub(super) fn method(&self) -> &str {
         text(&self.bytes[self.method.clone()])
     }

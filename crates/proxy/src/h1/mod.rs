@@ -27,7 +27,6 @@ mod target;
 mod tunnel;
 mod upload;
 
-use std::future::poll_fn;
 use std::sync::Arc;
 
 use bytes::BytesMut;
@@ -129,9 +128,8 @@ async fn next_head(
         if known >= limit {
             return Err(BadHead::TooLong);
         }
-        match poll_fn(|cx| inbound.poll_fill(cx, caller, limit)).await {
-            Ok(0) | Err(_) => return Ok(false),
-            Ok(_) => {}
+        if inbound.fill(caller, limit).await.is_none() {
+            return Ok(false);
         }
     }
 }

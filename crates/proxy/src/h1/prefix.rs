@@ -3,8 +3,6 @@
 //! Owns how long to wait for it, and when enough has come. What was read
 //! stays in the buffer as it came, to be forwarded later.
 
-use std::future::poll_fn;
-
 use super::body::Decoded;
 use super::buffer::LARGE;
 use super::canned::CONTINUE;
@@ -43,11 +41,10 @@ impl<S: Stream> H1<'_, S> {
         self.tell_to_continue().await?;
         let connection = &mut *self.connection;
         let (inbound, caller) = (&mut connection.inbound, &mut connection.caller);
-        let read = poll_fn(|cx| inbound.poll_fill(cx, caller, most));
-        match tokio::time::timeout(reading.patience, read).await {
+        match tokio::time::timeout(reading.patience, inbound.fill(caller, most)).await {
             Err(_) => Ok(false),
-            Ok(Ok(count)) if count > 0 => Ok(true),
-            Ok(_) => Err(self.stop(Stopped::Gone).await),
+            Ok(Some(_)) => Ok(true),
+            Ok(None) => Err(self.stop(Stopped::Gone).await),
         }
     }
 

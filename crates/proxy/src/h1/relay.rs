@@ -44,7 +44,7 @@ impl<S: Stream> H1<'_, S> {
         self.sent_to_caller = 0;
         match self.pass_answer(&mut guard).await {
             Ok(()) => self.conclude().await,
-            Err(failure) => self.break_off(failure, guard).await,
+            Err(failure) => self.break_off(failure, guard),
         }
     }
 
@@ -62,7 +62,7 @@ impl<S: Stream> H1<'_, S> {
             let copy = guard.as_mut().and_then(|guard| guard.body_copy());
             ready += self.scan_answer(ready, copy)?;
             if self.answer_ended() {
-                self.note_answered(guard).await;
+                self.note_answered(guard);
                 self.release(ready);
                 self.write_heard(ready).await?;
                 return Ok(());
@@ -112,20 +112,20 @@ impl<S: Stream> H1<'_, S> {
         }
     }
 
-    async fn note_answered(&self, guard: &mut Option<&mut CallGuard<'_>>) {
+    fn note_answered(&self, guard: &mut Option<&mut CallGuard<'_>>) {
         if let (Some(guard), Some(answer)) = (guard, &self.answer) {
             let grpc_status = answer.head.grpc_status.as_deref();
-            guard.answered(answer.head.status, grpc_status).await;
+            guard.answered(answer.head.status, grpc_status);
         }
     }
 
     /// The answer is not complete: the caller must not take it for complete.
-    async fn break_off(&mut self, failure: Failure, guard: Option<&mut CallGuard<'_>>) {
+    fn break_off(&mut self, failure: Failure, guard: Option<&mut CallGuard<'_>>) {
         if let (Some(guard), Some(answer)) = (guard, &self.answer) {
             if self.sent_to_caller >= answer.head.len as u64 {
                 guard.head_sent(answer.head.status);
             }
-            guard.broke(failure).await;
+            guard.broke(failure);
         }
         self.callee = None;
         if failure != Failure::Gone {
@@ -193,7 +193,7 @@ impl<S: Stream> H1<'_, S> {
     }
 
     async fn join(&mut self, mut guard: Option<&mut CallGuard<'_>>) {
-        self.note_answered(&mut guard).await;
+        self.note_answered(&mut guard);
         let Connection {
             caller,
             inbound,

@@ -3,7 +3,6 @@
 //! Owns whether the connection can go on afterwards: only if the rest of the
 //! request's body can be had, since the next request comes after it.
 
-use std::future::poll_fn;
 use std::time::Duration;
 
 use super::buffer::LARGE;
@@ -69,9 +68,9 @@ impl<S: Stream> H1<'_, S> {
             let Connection {
                 caller, inbound, ..
             } = &mut *self.connection;
-            match poll_fn(|cx| inbound.poll_fill(cx, caller, LARGE)).await {
-                Ok(0) | Err(_) => return false,
-                Ok(count) => read += count,
+            match inbound.fill(caller, LARGE).await {
+                Some(count) => read += count,
+                None => return false,
             }
         }
     }

@@ -251,7 +251,7 @@ impl<'a> StreamExchange<'a> {
             guard.copy_body(status, coding(&head, guard.wants_grpc_status()));
         }
         if self.bare {
-            report(guard, status, in_head.as_ref()).await;
+            report(guard, status, in_head.as_ref());
             return Ok(self.caller.start(head, true)?);
         }
         self.caller.start(head, false)?;
@@ -269,7 +269,7 @@ impl<'a> StreamExchange<'a> {
             first = false;
             copy(guard, &part);
             if ends {
-                report(guard, status, part.grpc_status().or(in_head.as_ref())).await;
+                report(guard, status, part.grpc_status().or(in_head.as_ref()));
             }
             self.caller.send(part)?;
             if ends {
@@ -410,12 +410,12 @@ impl Exchange for StreamExchange<'_> {
             Err(Broken::Gone) => {
                 self.callee = None;
                 if let Some(guard) = guard {
-                    guard.gave_up().await;
+                    guard.gave_up();
                 }
             }
             Err(Broken::Callee(error)) => {
                 if let Some(guard) = guard {
-                    guard.broke(Failure::Callee(Organic::BrokenAnswer)).await;
+                    guard.broke(Failure::Callee(Organic::BrokenAnswer));
                 }
                 let _ = self.see_out().await;
                 self.caller.reset(callee::reason(&error));
@@ -540,13 +540,9 @@ fn copy(guard: &mut Option<&mut CallGuard<'_>>, part: &Part) {
 }
 
 /// Tells what came of the call, before its end is sent.
-async fn report(
-    guard: &mut Option<&mut CallGuard<'_>>,
-    status: u16,
-    grpc_status: Option<&HeaderValue>,
-) {
+fn report(guard: &mut Option<&mut CallGuard<'_>>, status: u16, grpc_status: Option<&HeaderValue>) {
     if let Some(guard) = guard {
         let grpc_status = grpc_status.map(HeaderValue::as_bytes);
-        guard.answered(status, grpc_status).await;
+        guard.answered(status, grpc_status);
     }
 }

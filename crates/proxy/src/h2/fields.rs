@@ -3,13 +3,10 @@
 //! Owns what makes them cheap. Carriers mostly ask for headers that are not
 //! there, which is known from a glance at the names. And what they write
 //! differs from call to call, so it is marked to be left out of HPACK's table,
-//! where it would drive out what does not differ; many such values share one
-//! piece of memory.
+//! where it would drive out what does not differ.
 
-use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::headers::{Headers, Names};
@@ -82,32 +79,11 @@ impl Fields {
         {
             return Some(written.clone());
         }
-        let mut value = HeaderValue::from_maybe_shared(shared(text)).ok()?;
+        let mut value = HeaderValue::from_bytes(text).ok()?;
         value.set_sensitive(true);
         self.written = Some(value.clone());
         Some(value)
     }
-}
-
-/// How much memory is taken at once for values. Enough for the stamps of many
-/// calls, little enough to be kept by a single call that hangs.
-const PIECE: usize = 2048;
-
-thread_local! {
-    /// What is left of the latest piece.
-    static PIECE_LEFT: RefCell<BytesMut> = RefCell::default();
-}
-
-/// A copy. A value is copied with every head that is sent: in memory of its own
-/// the first copy, which makes it shared, would take as much again.
-fn shared(text: &[u8]) -> Bytes {
-    PIECE_LEFT.with_borrow_mut(|left| {
-        if left.capacity() < text.len() {
-            left.reserve(text.len().max(PIECE));
-        }
-        left.extend_from_slice(text);
-        left.split().freeze()
-    })
 }
 
 fn names(map: &HeaderMap) -> Names {
@@ -220,20 +196,6 @@ mod tests {
         let now: Vec<_> = fields.map().iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(now, ["a", "tracestate", "c"]);
         assert_eq!(all(&fields, "tracestate"), [b"b=4"]);
-    }
-
-    #[test]
-    fn values_that_share_memory_are_kept_apart_however_long_they_are() {
-        let mut fields = fields(&[]);
-        let text = |length: usize| format!("{length}={}", "x".repeat(length));
-        let lengths = [0, 1, 100, PIECE - 50, 10, PIECE, 3 * PIECE, 7];
-        for (at, length) in lengths.into_iter().enumerate() {
-            fields.set(&format!("name-{at}"), text(length).as_bytes());
-        }
-        for (at, length) in lengths.into_iter().enumerate() {
-            let value = fields.text(&format!("name-{at}"));
-            assert_eq!(value, Some(text(length).as_str()));
-        }
     }
 
     #[test]

@@ -11,7 +11,6 @@ mod callee;
 mod caller;
 mod exchange;
 mod fields;
-mod gathered;
 mod outlet;
 mod parts;
 mod pool;

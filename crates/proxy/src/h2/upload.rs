@@ -7,11 +7,10 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::task::{Context, Poll, ready};
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use h2::{RecvStream, SendStream};
 use http::HeaderMap;
 
-use super::gathered::Gathered;
 use super::parts::{Incoming, Part, poll_room};
 use crate::exchange::{Gone, Prefix, Reading};
 use crate::grpc;
@@ -24,7 +23,7 @@ const KEPT: usize = 16 * 1024;
 pub(super) struct Upload {
     body: Incoming,
     /// Read, and not sent yet.
-    waiting: Waiting,
+    waiting: VecDeque<Part>,
     /// How many of the bytes waiting the caller may already send again.
     released: usize,
     /// Whether any of it was sent.
@@ -39,7 +38,7 @@ impl Upload {
     pub(super) fn new(body: RecvStream) -> Self {
         Upload {
             body: Incoming::new(body),
-            waiting: Waiting::default(),
+            waiting: VecDeque::new(),
             released: 0,
             begun: false,
             over: false,
@@ -69,24 +68,24 @@ impl Upload {
         if self.body.ended() {
             return Ok(Prefix::default());
         }
-        let mut read = Gathered::default();
+        let mut read = BytesMut::new();
         let mut end = None;
-        while end.is_none() && !enough(read.bytes(), reading) {
+        while end.is_none() && !enough(&read, reading) {
             match self.next(reading).await? {
                 None => break,
-                Some(Part::Data(data)) => read.push(data),
+                Some(Part::Data(data)) => read.extend_from_slice(&data),
                 Some(Part::Last(data)) => {
-                    read.push(data);
+                    read.extend_from_slice(&data);
                     end = Some(None);
                 }
                 Some(Part::Trailers(trailers)) => end = Some(Some(trailers)),
             }
         }
-        let bytes = read.into_bytes();
+        let bytes = read.freeze();
         self.released = bytes.len();
         self.kept.limit = bytes.len() + KEPT;
         let prefix = prefix(bytes.clone(), end.is_some(), reading);
-        parts(bytes, end).for_each(|part| self.waiting.push_back(part));
+        self.waiting.extend(parts(bytes, end));
         Ok(prefix)
     }
 
@@ -204,43 +203,10 @@ fn parts(bytes: Bytes, end: Option<Option<HeaderMap>>) -> impl DoubleEndedIterat
     data.into_iter().chain(trailers)
 }
 
-/// Parts in a row: mostly one, for which no memory is needed.
-#[derive(Default)]
-struct Waiting {
-    first: Option<Part>,
-    /// None while there is no first.
-    rest: VecDeque<Part>,
-}
-
-impl Waiting {
-    fn is_empty(&self) -> bool {
-        self.first.is_none()
-    }
-
-    fn push_back(&mut self, part: Part) {
-        match &mut self.first {
-            Some(_) => self.rest.push_back(part),
-            none => *none = Some(part),
-        }
-    }
-
-    fn push_front(&mut self, part: Part) {
-        if let Some(second) = self.first.replace(part) {
-            self.rest.push_front(second);
-        }
-    }
-
-    fn pop_front(&mut self) -> Option<Part> {
-        let first = self.first.take()?;
-        self.first = self.rest.pop_front();
-        Some(first)
-    }
-}
-
 /// What was sent, as long as it is not much.
 struct Kept {
     limit: usize,
-    data: Gathered,
+    data: BytesMut,
     end: Option<Option<HeaderMap>>,
     lost: bool,
 }
@@ -249,7 +215,7 @@ impl Default for Kept {
     fn default() -> Self {
         Kept {
             limit: KEPT,
-            data: Gathered::default(),
+            data: BytesMut::new(),
             end: None,
             lost: false,
         }
@@ -263,17 +229,17 @@ impl Kept {
         }
         self.lost = self.data.len() + part.len() > self.limit;
         match part {
-            _ if self.lost => self.data = Gathered::default(),
-            Part::Data(data) => self.data.push(data.clone()),
+            _ if self.lost => self.data = BytesMut::new(),
+            Part::Data(data) => self.data.extend_from_slice(data),
             Part::Last(data) => {
-                self.data.push(data.clone());
+                self.data.extend_from_slice(data);
                 self.end = Some(None);
             }
             Part::Trailers(trailers) => self.end = Some(Some(trailers.clone())),
         }
     }
 
-    fn parts(&mut self) -> Option<Vec<Part>> {
-        (!self.lost).then(|| parts(self.data.share(), self.end.clone()).collect())
+    fn parts(&self) -> Option<Vec<Part>> {
+        (!self.lost).then(|| parts(self.data.clone().freeze(), self.end.clone()).collect())
     }
 }

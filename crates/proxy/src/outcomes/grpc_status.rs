@@ -20,7 +20,7 @@ pub(super) async fn play<E: Exchange>(
     let mut answer = trailers_only(code, "Injected fault");
     answer.headers.extend(marker(destination, mode));
     guard.landed();
-    guard.replied(Reply::Grpc(code)).await;
+    guard.replied(Reply::Grpc(code));
     let _ = exchange.respond(answer).await;
 }
 

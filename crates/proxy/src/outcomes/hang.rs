@@ -6,5 +6,5 @@ use crate::exchange::Exchange;
 pub(super) async fn play<E: Exchange>(exchange: &mut E, guard: &mut CallGuard<'_>) {
     guard.landed();
     exchange.gone().await;
-    guard.gave_up().await;
+    guard.gave_up();
 }

@@ -54,7 +54,7 @@ pub(crate) async fn play<E: Exchange>(
         return;
     };
     if let Err(failure) = spoil(destination, exchange, guard, mode, &head, grpc).await {
-        guard.broke(failure).await;
+        guard.broke(failure);
         exchange.abort(Abort::Reset).await;
     }
 }
@@ -129,7 +129,7 @@ async fn end<E: Exchange>(
         Some(status) => Some(status.as_bytes()),
         None => head.grpc_status.as_deref(),
     };
-    guard.answered(head.status, grpc_status).await;
+    guard.answered(head.status, grpc_status);
     exchange.finish(trailers).await?;
     Ok(())
 }

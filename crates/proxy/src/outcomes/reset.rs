@@ -7,6 +7,6 @@ use crate::exchange::{Abort, Exchange};
 
 pub(super) async fn play<E: Exchange>(exchange: &mut E, guard: &mut CallGuard<'_>) {
     guard.landed();
-    guard.replied(Reply::Reset).await;
+    guard.replied(Reply::Reset);
     exchange.abort(Abort::Reset).await;
 }

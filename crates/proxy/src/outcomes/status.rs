@@ -24,7 +24,7 @@ pub(super) async fn play<E: Exchange>(
     mode: Mode,
 ) {
     guard.landed();
-    guard.replied(Reply::Status(status)).await;
+    guard.replied(Reply::Status(status));
     let _ = exchange.respond(answer(destination, status, mode)).await;
 }
 

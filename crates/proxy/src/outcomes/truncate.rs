@@ -35,7 +35,7 @@ pub(super) async fn play<E: Exchange>(
         }
         piece = exchange.next_piece().await?;
     }
-    guard.replied(Reply::Broken).await;
+    guard.replied(Reply::Broken);
     exchange.abort(Abort::Close).await;
     Ok(())
 }

@@ -57,15 +57,9 @@ fn a_caller_that_goes_away_while_the_callee_works() {
     for reset in [false, true] {
         let wire = Wire::new();
         let execution = wire.begin("none");
-        let mut caller = wire.caller();
-        caller.send(format!("GET / HTTP/1.1\r\n{}\r\n", execution.context()));
-        let mut callee = wire.callee();
-        callee.read_head();
+        let (caller, mut callee) = wire.call(&execution);
         std::thread::sleep(Duration::from_millis(50));
-        match reset {
-            true => caller.kill(),
-            false => drop(caller),
-        }
+        caller.leave(reset);
         callee.expect_end();
         let (reply, detail) = execution.last();
         assert_eq!(reply, Some(Reply::TimedOut));
@@ -115,10 +109,7 @@ fn a_call_whose_body_never_came_is_no_call() {
 fn a_caller_that_goes_away_in_the_middle_of_the_answer() {
     let wire = Wire::new();
     let execution = wire.begin("none");
-    let mut caller = wire.caller();
-    caller.send(format!("GET / HTTP/1.1\r\n{}\r\n", execution.context()));
-    let mut callee = wire.callee();
-    callee.read_head();
+    let (mut caller, mut callee) = wire.call(&execution);
     callee.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345");
     caller.read_head();
     drop(caller);
@@ -136,10 +127,7 @@ fn a_caller_that_does_not_read_the_body() {
     for (size, reset) in sizes.into_iter().flat_map(|it| [(it, false), (it, true)]) {
         let wire = Wire::new();
         let execution = wire.begin("none");
-        let mut caller = wire.caller();
-        caller.send(format!("GET / HTTP/1.1\r\n{}\r\n", execution.context()));
-        let mut callee = wire.callee();
-        callee.read_head();
+        let (mut caller, mut callee) = wire.call(&execution);
         let answering = std::thread::spawn(move || {
             let head = format!("HTTP/1.1 404 Not Context\r\nContent-Length: {size}\r\n\r\n");
             callee.send(head);
@@ -147,10 +135,7 @@ fn a_caller_that_does_not_read_the_body() {
             let _ = callee.0.write_all(&vec![b'x'; size]);
         });
         caller.read_head();
-        match reset {
-            true => caller.kill(),
-            false => drop(caller),
-        }
+        caller.leave(reset);
         answering.join().unwrap();
         let (reply, _) = execution.last();
         assert_eq!(reply, Some(Reply::Status(404)), "{size}, reset: {reset}");
@@ -173,17 +158,11 @@ fn a_callee_killed_in_the_middle_of_its_answer() {
             }
             let wire = Wire::new();
             let execution = wire.begin("none");
-            let mut caller = wire.caller();
-            caller.send(format!("GET / HTTP/1.1\r\n{}\r\n", execution.context()));
-            let mut callee = wire.callee();
-            callee.read_head();
+            let (mut caller, mut callee) = wire.call(&execution);
             let answer = format!("HTTP/1.1 200 OK\r\n{rest}");
             callee.send(&answer);
             caller.expect(&answer);
-            match reset {
-                true => callee.kill(),
-                false => drop(callee),
-            }
+            callee.leave(reset);
             caller.expect_reset();
             let (reply, detail) = execution.last();
             assert_eq!(reply, Some(Reply::Broken), "{rest:?}");
@@ -217,23 +196,9 @@ fn a_callee_killed_before_its_answer() {
         for reset in [false, true] {
             let wire = Wire::new();
             let execution = wire.begin("none");
-            let mut caller = wire.caller();
-            caller.send(format!("GET / HTTP/1.1\r\n{}\r\n", execution.context()));
-            let mut callee = wire.callee();
-            callee.read_head();
+            let (mut caller, mut callee) = wire.call(&execution);
             callee.send(beginning);
-            let shown = match reset {
-                true => {
-                    callee.kill();
-                    caller.expect_reset();
-                    Reply::Reset
-                }
-                false => {
-                    drop(callee);
-                    caller.expect_close();
-                    Reply::Closed
-                }
-            };
+            let shown = caller.expect_end_of(callee, reset);
             let (reply, detail) = execution.last();
             assert_eq!(reply, Some(shown));
             assert_eq!(detail.organic, Some(organic));

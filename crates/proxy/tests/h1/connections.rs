@@ -17,6 +17,23 @@ fn answer(callee: &mut End, request: &str) {
     callee.send(OK);
 }
 
+/// A caller and a callee whose connections have served one request.
+fn used(wire: &Wire) -> (End, End) {
+    let mut caller = wire.caller();
+    caller.send(GET);
+    let mut callee = wire.callee();
+    answer(&mut callee, GET);
+    caller.expect(OK);
+    (caller, callee)
+}
+
+/// The caller's next request reaches the callee on a new connection.
+fn expect_new_connection(wire: &Wire, caller: &mut End) {
+    caller.send(GET);
+    answer(&mut wire.callee(), GET);
+    caller.expect(OK);
+}
+
 #[test]
 fn one_connection_to_the_callee_serves_many_callers() {
     let wire = Wire::new();
@@ -96,11 +113,7 @@ fn what_follows_a_last_request_does_not_spoil_its_answer() {
 #[test]
 fn a_connection_closed_while_it_was_idle_is_not_used() {
     let wire = Wire::new();
-    let mut caller = wire.caller();
-    caller.send(GET);
-    let mut callee = wire.callee();
-    answer(&mut callee, GET);
-    caller.expect(OK);
+    let (mut caller, callee) = used(&wire);
     drop(callee);
     std::thread::sleep(SOON);
     // Context out before anything of the next request is written.
@@ -115,31 +128,19 @@ fn a_connection_closed_while_it_was_idle_is_not_used() {
 fn a_connection_closed_just_before_a_request_is_not_used() {
     for _ in 0..100 {
         let wire = Wire::new();
-        let mut caller = wire.caller();
-        caller.send(GET);
-        let mut callee = wire.callee();
-        answer(&mut callee, GET);
-        caller.expect(OK);
+        let (mut caller, callee) = used(&wire);
         drop(callee);
-        caller.send(GET);
-        answer(&mut wire.callee(), GET);
-        caller.expect(OK);
+        expect_new_connection(&wire, &mut caller);
     }
 }
 
 #[test]
 fn a_connection_that_said_something_unasked_is_not_used() {
     let wire = Wire::new();
-    let mut caller = wire.caller();
-    caller.send(GET);
-    let mut first = wire.callee();
-    answer(&mut first, GET);
-    caller.expect(OK);
+    let (mut caller, mut first) = used(&wire);
     first.send("HTTP/1.1 408 Request Timeout\r\n\r\n");
     std::thread::sleep(SOON);
-    caller.send(GET);
-    answer(&mut wire.callee(), GET);
-    caller.expect(OK);
+    expect_new_connection(&wire, &mut caller);
     first.expect_end();
 }
 
@@ -154,24 +155,16 @@ fn more_than_an_answer_ends_the_connection_to_the_callee() {
     caller.expect(OK);
     caller.expect_silence();
     first.expect_end();
-    caller.send(GET);
-    answer(&mut wire.callee(), GET);
-    caller.expect(OK);
+    expect_new_connection(&wire, &mut caller);
 }
 
 #[test]
 fn an_idle_connection_is_given_up_after_a_second() {
     let wire = Wire::new();
-    let mut caller = wire.caller();
-    caller.send(GET);
-    let mut first = wire.callee();
-    answer(&mut first, GET);
-    caller.expect(OK);
+    let (mut caller, mut first) = used(&wire);
     // Closed by the proxy, without any traffic that would make it look.
     first.expect_close();
-    caller.send(GET);
-    answer(&mut wire.callee(), GET);
-    caller.expect(OK);
+    expect_new_connection(&wire, &mut caller);
 }
 
 /// A kept connection ends after the request was read: that is the callee's
@@ -183,30 +176,14 @@ fn no_hidden_resends() {
         for reset in [false, true] {
             let wire = Wire::new();
             let execution = wire.begin("none");
-            let context = execution.context();
-            let mut caller = wire.caller();
-            let first = format!("GET / HTTP/1.1\r\n{context}\r\n");
-            caller.send(first);
-            let mut callee = wire.callee();
-            callee.read_head();
+            let (mut caller, mut callee) = wire.call(&execution);
             callee.send(OK);
             caller.expect(OK);
-            let head = format!("{method} /crash HTTP/1.1\r\n{context}");
+            let head = format!("{method} /crash HTTP/1.1\r\n{}", execution.context());
             caller.send(format!("{head}Content-Length: 2\r\n\r\nhi"));
             callee.read_head();
             callee.expect("hi");
-            let reply = match reset {
-                true => {
-                    callee.kill();
-                    caller.expect_reset();
-                    Reply::Reset
-                }
-                false => {
-                    drop(callee);
-                    caller.expect_close();
-                    Reply::Closed
-                }
-            };
+            let reply = caller.expect_end_of(callee, reset);
             let again = wire.callee_within(SOON);
             assert!(again.is_none(), "{method}: it is asked once");
             assert_eq!(execution.recorded().trace.calls().len(), 3, "{method}");
@@ -221,11 +198,7 @@ fn no_hidden_resends() {
 #[test]
 fn a_long_request_that_met_a_close_is_not_sent_again() {
     let wire = Wire::new();
-    let mut caller = wire.caller();
-    caller.send(GET);
-    let mut callee = wire.callee();
-    answer(&mut callee, GET);
-    caller.expect(OK);
+    let (mut caller, mut callee) = used(&wire);
     let body = vec![b'x'; 300_000];
     caller.send("PUT / HTTP/1.1\r\nContent-Length: 300000\r\n\r\n");
     callee.read_head();

@@ -10,6 +10,8 @@ mod hostile;
 mod order;
 mod refused;
 mod storm;
+#[path = "../tap/mod.rs"]
+mod tap;
 mod transparency;
 mod upgrades;
 mod wire;

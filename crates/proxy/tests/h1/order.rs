@@ -7,45 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use murphy_proxy::Settings;
-use murphy_registry::{
-    Answer, Arrival, CallKey, ContextHint, Control, Decision, Ending, Origin, Owner, Registry,
-    Unknown,
-};
+use murphy_registry::Ending;
 
+use crate::tap::Tap;
 use crate::wire::Wire;
 
-/// A control plane that takes its time over reports once it is told to.
-struct Slow {
-    registry: Arc<Registry>,
-    slow: Arc<AtomicBool>,
-}
-
+/// How long the control plane takes over a report, once it is told to.
 const REPORT: Duration = Duration::from_millis(150);
-
-impl Control for Slow {
-    fn idle(&self) -> bool {
-        self.registry.idle()
-    }
-
-    fn recognise(&self, hints: &[ContextHint], origin: &Origin) -> Option<Owner> {
-        self.registry.recognise(hints, origin)
-    }
-
-    fn arrive(&self, arrival: Arrival) -> Answer<Result<Decision, Unknown>> {
-        self.registry.arrive(arrival)
-    }
-
-    fn finish(&self, key: CallKey, ending: Ending) -> Answer<()> {
-        if !self.slow.load(Ordering::Relaxed) {
-            return self.registry.finish(key, ending);
-        }
-        let registry = self.registry.clone();
-        Answer::Pending(Box::pin(async move {
-            tokio::time::sleep(REPORT).await;
-            registry.finish(key, ending).get().await;
-        }))
-    }
-}
 
 #[test]
 fn the_end_of_an_answer_waits_for_the_report() {
@@ -66,7 +34,12 @@ fn the_end_of_an_answer_waits_for_the_report() {
         let slow = Arc::new(AtomicBool::new(false));
         let wire = Wire::controlled(Settings::default(), |registry| {
             let slow = slow.clone();
-            Arc::new(Slow { registry, slow })
+            let see = move |_: &Ending| {
+                if slow.load(Ordering::Relaxed) {
+                    std::thread::sleep(REPORT);
+                }
+            };
+            Arc::new(Tap { registry, see })
         });
         let execution = wire.begin("none");
         slow.store(true, Ordering::Relaxed);

@@ -5,9 +5,9 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use murphy_model::Identity;
+use murphy_model::{Identity, Reply};
 use murphy_proxy::{Listener, Proxy, Settings};
-use murphy_registry::{Control, ExecutionId, Origin, Plan, Recorded, Registry, WorkerId};
+use murphy_registry::{Control, Detail, ExecutionId, Origin, Plan, Recorded, Registry, WorkerId};
 
 /// Longer than anything here takes, short enough to fail before a human does.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
@@ -92,6 +92,16 @@ impl Wire {
         }
     }
 
+    /// A call of this execution that has reached the callee: its caller, and
+    /// the callee that has read its head.
+    pub(crate) fn call(&self, execution: &Execution) -> (End, End) {
+        let mut caller = self.caller();
+        caller.send(format!("GET / HTTP/1.1\r\n{}\r\n", execution.context()));
+        let mut callee = self.callee();
+        callee.read_head();
+        (caller, callee)
+    }
+
     /// The callee stops listening.
     pub(crate) fn take_down(&mut self) {
         self.callee = None;
@@ -150,7 +160,7 @@ impl Execution {
     }
 
     /// How the last call ended: what the caller saw, and the rest.
-    pub(crate) fn last(&self) -> (Option<murphy_model::Reply>, murphy_registry::Detail) {
+    pub(crate) fn last(&self) -> (Option<Reply>, Detail) {
         let recorded = self.recorded();
         assert!(recorded.quiet, "{recorded:?}");
         let call = recorded.trace.calls().last().unwrap();
@@ -257,6 +267,31 @@ impl End {
     /// Says that nothing more will come, unless the proxy has ended it already.
     pub(crate) fn finish(&mut self) {
         let _ = self.0.shutdown(Shutdown::Write);
+    }
+
+    /// Goes away, with a reset or properly.
+    pub(crate) fn leave(self, reset: bool) {
+        match reset {
+            true => self.kill(),
+            false => drop(self),
+        }
+    }
+
+    /// Sees its peer's connection end in the same way as that of the callee,
+    /// which leaves now; what came of the call then.
+    #[track_caller]
+    pub(crate) fn expect_end_of(&mut self, callee: End, reset: bool) -> Reply {
+        callee.leave(reset);
+        match reset {
+            true => {
+                self.expect_reset();
+                Reply::Reset
+            }
+            false => {
+                self.expect_close();
+                Reply::Closed
+            }
+        }
     }
 
     /// Goes away with a reset.

@@ -122,7 +122,7 @@ async fn a_caller_that_leaves_a_stream_of_messages() {
             let _ = poll_fn(|cx| answer.poll_reset(cx)).await;
         })
         .await;
-        let script = Arc::new(Script::far(Duration::ZERO));
+        let script = Arc::new(Script::default());
         let front = front(callee, script.clone(), one_thread());
         let mut caller = caller(front.address).await;
         let mut head = request("POST", "/shop.Back/CallGuard");

@@ -12,12 +12,11 @@ use murphy_proxy::Settings;
 use murphy_registry::Arrival;
 
 use crate::support::{
-    Received, Script, Served, callee, caller, campaign, front, one_thread, piece, read, request,
-    soon,
+    Received, Script, Served, callee, caller, campaign, front, one_thread, read, request, soon,
 };
 
-/// How long the control plane takes to hear of an ending.
-const FAR: Duration = Duration::from_millis(200);
+/// How long the control plane takes to note an ending.
+const SLOW: Duration = Duration::from_millis(200);
 
 fn grpc_status(status: &'static str) -> (HeaderName, HeaderValue) {
     (
@@ -57,8 +56,8 @@ async fn shaped(mut served: Served) {
 #[tokio::test]
 async fn an_ending_is_reported_before_its_last_frame_is_sent() {
     let callee = callee(shaped).await;
-    let far = Arc::new(Script::far(FAR));
-    let front = front(callee, far.clone(), one_thread());
+    let script = Arc::new(Script::slow(SLOW));
+    let front = front(callee, script.clone(), one_thread());
     let mut caller = caller(front.address).await;
     for (number, path) in ["/bare", "/data", "/end", "/trailers", "/trailers-only"]
         .into_iter()
@@ -68,25 +67,8 @@ async fn an_ending_is_reported_before_its_last_frame_is_sent() {
         let mut body = soon(answer).await.unwrap().into_body();
         read(&mut body).await.unwrap();
         soon(body.trailers()).await.unwrap();
-        let known = far.endings().len();
+        let known = script.endings().len();
         assert_eq!(known, number + 1, "{path}");
-    }
-}
-
-#[tokio::test]
-async fn and_what_comes_before_the_last_frame_does_not_wait_for_it() {
-    let callee = callee(shaped).await;
-    let far = Arc::new(Script::far(FAR));
-    let front = front(callee, far.clone(), one_thread());
-    let mut caller = caller(front.address).await;
-    for (number, path) in ["/end", "/trailers"].into_iter().enumerate() {
-        let (answer, _) = caller.send(request("GET", path), true).await;
-        let mut body = soon(answer).await.unwrap().into_body();
-        assert_eq!(piece(&mut body).await, "x");
-        assert_eq!(far.endings().len(), number, "{path}");
-        assert_eq!(read(&mut body).await.unwrap(), "");
-        soon(body.trailers()).await.unwrap();
-        assert_eq!(far.endings().len(), number + 1, "{path}");
     }
 }
 
@@ -192,7 +174,7 @@ async fn so_much_of_a_request_is_read_and_all_of_it_is_sent_on() {
 
 /// Sends a request that comes back as its answer, and tells how it was named.
 async fn arrival(callee: SocketAddr, body: &Body) -> Arrival {
-    let script = Arc::new(Script::far(Duration::ZERO));
+    let script = Arc::new(Script::default());
     let settings = Settings {
         body_limit: LIMIT,
         body_patience: Duration::from_millis(200),
@@ -226,13 +208,13 @@ async fn arrival(callee: SocketAddr, body: &Body) -> Arrival {
 #[tokio::test]
 async fn a_request_without_a_body_is_not_waited_for() {
     let callee = callee(shaped).await;
-    let far = Arc::new(Script::far(FAR));
-    let front = front(callee, far.clone(), one_thread());
+    let script = Arc::new(Script::slow(SLOW));
+    let front = front(callee, script.clone(), one_thread());
     let mut caller = caller(front.address).await;
     let begun = Instant::now();
     caller.get("/bare").await.unwrap();
     assert!(begun.elapsed() < one_thread().body_patience);
-    let arrival = soon(far.arrival()).await;
+    let arrival = soon(script.arrival()).await;
     assert_eq!((&arrival.body[..], arrival.body_cut), (&b""[..], false));
 }
 
@@ -249,8 +231,8 @@ async fn the_trailers_of_a_request_that_was_read_are_sent_on() {
         }
     })
     .await;
-    let far = Arc::new(Script::far(FAR));
-    let front = front(callee, far, one_thread());
+    let script = Arc::new(Script::slow(SLOW));
+    let front = front(callee, script, one_thread());
     let mut caller = caller(front.address).await;
     for data in ["", "some"] {
         let trailers = HeaderMap::from_iter([grpc_status("7")]);

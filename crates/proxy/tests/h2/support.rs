@@ -12,8 +12,8 @@ use http::{HeaderMap, Request, Response};
 use murphy_model::{CallId, Faultload, Identity, Mode};
 use murphy_proxy::{Listener, Proxy, Settings};
 use murphy_registry::{
-    Answer, Arrival, CallKey, ContextHint, Control, Decision, Ending, ExecutionId, Origin, Owner,
-    Parent, Plan, Recorded, Registry, TraceKey, Unknown, WorkerId,
+    Arrival, CallKey, ContextHint, Control, Decision, Ending, ExecutionId, Origin, Owner, Parent,
+    Plan, Recorded, Registry, TraceKey, Unknown, WorkerId,
 };
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
@@ -150,29 +150,30 @@ impl Campaign {
 
 /// A control plane that takes every request for a call of its own, lets all of
 /// them fail alike, and remembers what it was told.
+#[derive(Default)]
 pub(crate) struct Script {
     fault: Option<Mode>,
-    /// How long it takes to hear of an ending.
-    far: Duration,
+    /// How long it takes to note an ending.
+    slow: Duration,
     arrivals: Mutex<Vec<Arrival>>,
-    endings: Arc<Mutex<Vec<Ending>>>,
+    endings: Mutex<Vec<Ending>>,
 }
 
 impl Script {
     /// Lets every call fail like this.
     pub(crate) fn failing(mode: &str) -> Script {
         let fault = Some(mode.parse().unwrap());
-        let far = Script::far(Duration::ZERO);
-        Script { fault, ..far }
+        Script {
+            fault,
+            ..Script::default()
+        }
     }
 
-    /// Lets all be, and is this far away.
-    pub(crate) fn far(far: Duration) -> Script {
+    /// Lets all be, and takes its time to note endings.
+    pub(crate) fn slow(slow: Duration) -> Script {
         Script {
-            fault: None,
-            far,
-            arrivals: Mutex::default(),
-            endings: Arc::default(),
+            slow,
+            ..Script::default()
         }
     }
 
@@ -215,26 +216,23 @@ impl Control for Script {
         })
     }
 
-    fn arrive(&self, arrival: Arrival) -> Answer<Result<Decision, Unknown>> {
+    fn arrive(&self, arrival: Arrival) -> Result<Decision, Unknown> {
         self.arrivals.lock().unwrap().push(arrival);
         let key = CallKey {
             execution: ExecutionId(1),
             call: Some(CallId(0)),
         };
-        Answer::Ready(Ok(Decision {
+        Ok(Decision {
             key,
             trace: TraceKey(1),
             fault: self.fault,
             arrived: tokio::time::Instant::now(),
-        }))
+        })
     }
 
-    fn finish(&self, _: CallKey, ending: Ending) -> Answer<()> {
-        let (far, endings) = (self.far, self.endings.clone());
-        Answer::Pending(Box::pin(async move {
-            tokio::time::sleep(far).await;
-            endings.lock().unwrap().push(ending);
-        }))
+    fn finish(&self, _: CallKey, ending: Ending) {
+        std::thread::sleep(self.slow);
+        self.endings.lock().unwrap().push(ending);
     }
 }
 

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use murphy_model::Reply;
-
-use crate::support::{ALL, ANSWER, End, Protocol, World};
+use crate::support::{ALL, ANSWER, End, World};
 
 #[tokio::test]
 async fn the_callee_s_own_answer_comes_late() {
@@ -19,13 +17,7 @@ async fn the_callee_s_own_answer_comes_late() {
         assert!(seen.took >= Duration::from_millis(200), "{protocol:?}");
         assert!(seen.text().ends_with(ANSWER));
         assert_eq!(world.served(), 1);
-        let (call, detail) = world.last().await;
-        let own = if protocol == Protocol::Grpc {
-            Reply::GrpcOk
-        } else {
-            Reply::Status(200)
-        };
-        assert_eq!((call.reply, detail.landed), (Some(own), Some(true)));
+        world.assert_own_answer_was_spoiled(protocol).await;
     }
 }
 
@@ -37,8 +29,6 @@ async fn a_caller_with_less_patience_gives_up() {
             .call_within(protocol, Duration::from_millis(100))
             .await;
         assert_eq!(seen.end, End::GaveUp, "{protocol:?}");
-        let (call, detail) = world.last().await;
-        assert_eq!(call.reply, Some(Reply::TimedOut));
-        assert!(detail.gave_up.is_some());
+        world.assert_given_up().await;
     }
 }

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use murphy_model::Reply;
-
-use crate::support::{ALL, ANSWER, End, Protocol, World};
+use crate::support::{ALL, ANSWER, End, World};
 
 #[tokio::test]
 async fn the_body_comes_at_the_rate() {
@@ -20,13 +18,7 @@ async fn the_body_comes_at_the_rate() {
         );
         assert!(seen.text().ends_with(ANSWER), "{protocol:?}");
         assert!(seen.took >= expected, "{protocol:?}: {:?}", seen.took);
-        let (call, detail) = world.last().await;
-        let own = if protocol == Protocol::Grpc {
-            Reply::GrpcOk
-        } else {
-            Reply::Status(200)
-        };
-        assert_eq!((call.reply, detail.landed), (Some(own), Some(true)));
+        world.assert_own_answer_was_spoiled(protocol).await;
     }
 }
 
@@ -42,8 +34,6 @@ async fn the_head_comes_at_once_and_the_caller_may_give_up_in_the_body() {
             (End::GaveUp, Some(200)),
             "{protocol:?}"
         );
-        let (call, detail) = world.last().await;
-        assert_eq!(call.reply, Some(Reply::TimedOut));
-        assert!(detail.gave_up.is_some());
+        world.assert_given_up().await;
     }
 }

@@ -15,7 +15,7 @@ use http_body_util::StreamBody;
 use hyper::body::{Frame, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use murphy_model::{Call, Identity};
+use murphy_model::{Call, Identity, Reply};
 use murphy_proxy::{Listener, Proxy, Settings};
 use murphy_registry::{Control, Detail, ExecutionId, Origin, Plan, Recorded, Registry, WorkerId};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -247,6 +247,23 @@ impl World {
         let call = recorded.trace.calls().last().unwrap().clone();
         assert_eq!(&*call.point.frame().destination, "back");
         (call, *recorded.details.last().unwrap())
+    }
+
+    /// The last call got the callee's own answer, and its fault took effect.
+    pub(crate) async fn assert_own_answer_was_spoiled(&self, protocol: Protocol) {
+        let own = match protocol {
+            Protocol::Grpc => Reply::GrpcOk,
+            _ => Reply::Status(200),
+        };
+        let (call, detail) = self.last().await;
+        assert_eq!((call.reply, detail.landed), (Some(own), Some(true)));
+    }
+
+    /// The caller of the last call went away without an answer.
+    pub(crate) async fn assert_given_up(&self) {
+        let (call, detail) = self.last().await;
+        assert_eq!(call.reply, Some(Reply::TimedOut));
+        assert!(detail.gave_up.is_some());
     }
 }
 

@@ -4,14 +4,13 @@
 #![allow(dead_code)]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
 use murphy_model::{CallId, Identity, Interface, Reply};
 use murphy_registry::{
-    Answer, Arrival, CallKey, ContextHint, Control, Decision, Ending, ExecutionId, Origin, Owner,
-    Parent, Plan, Recorded, Registry, Settings, SpanId, Spans, Unknown, WorkerId,
+    Arrival, CallKey, ContextHint, Control, Decision, Ending, ExecutionId, Origin, Owner, Parent,
+    Plan, Recorded, Registry, Settings, SpanId, Spans, Unknown, WorkerId,
 };
 
 /// What an execution under these faults is to be.
@@ -80,19 +79,10 @@ pub(crate) fn spans(own: u64, parent: u64) -> Spans {
     }
 }
 
-pub(crate) fn now<T>(soon: Answer<T>) -> T {
-    match soon {
-        Answer::Ready(value) => value,
-        Answer::Pending(_) => panic!("a registry in process answers at once"),
-    }
-}
-
 /// One request on its way to a service, `cart` or `cart /path`.
 pub(crate) fn arrival(claim: Owner, to: &str, hints: Vec<ContextHint>) -> Arrival {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
     let (service, path) = to.split_once(' ').unwrap_or((to, "/"));
     Arrival {
-        id: NEXT.fetch_add(1, Ordering::Relaxed),
         claim,
         destination: service.into(),
         interface: Interface::http("GET", path),
@@ -153,7 +143,7 @@ impl<'r> Run<'r> {
     }
 
     pub(crate) fn try_arrive(&self, arrival: Arrival) -> Result<Decision, Unknown> {
-        now(self.registry.arrive(arrival))
+        self.registry.arrive(arrival)
     }
 
     pub(crate) fn finish(&self, call: Decision, status: u16) {
@@ -161,7 +151,24 @@ impl<'r> Run<'r> {
     }
 
     pub(crate) fn end(&self, key: CallKey, ending: Ending) {
-        now(self.registry.finish(key, ending));
+        self.registry.finish(key, ending);
+    }
+
+    /// Answers these calls; what was seen then.
+    pub(crate) async fn end_all<const N: usize>(&self, calls: [Decision; N]) -> Recorded {
+        for call in calls {
+            self.finish(call, 200);
+        }
+        self.collect().await
+    }
+
+    /// The same outside of any runtime.
+    pub(crate) fn collect_blocking(&self) -> Recorded {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
+        runtime.block_on(self.collect())
     }
 
     /// What was seen, once it is quiet.

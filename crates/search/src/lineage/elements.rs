@@ -78,11 +78,7 @@ impl Elements {
         for mode in &catalogue.entry(id).modes {
             elements.insert(self.faults.len());
             self.spot_of.push(spot);
-            self.faults.push(FaultKey {
-                point: id,
-                every: false,
-                mode: *mode,
-            });
+            self.faults.push(FaultKey::at(id, *mode));
         }
         let fresh = self.labels.len();
         let label = Label::of(catalogue.point(id));
@@ -142,7 +138,6 @@ impl Elements {
         ways.first().expect("a spot can fail in some way")
     }
 
-    /// The element of a fault.
     pub(super) fn element(&self, fault: FaultKey) -> Option<usize> {
         let spot = self.spot(fault.point)?;
         let mut ways = self.ways(spot).iter();
@@ -158,7 +153,6 @@ impl Elements {
         )
     }
 
-    /// How many elements there are.
     pub(super) fn len(&self) -> usize {
         self.faults.len()
     }

@@ -63,7 +63,7 @@ pub(super) struct Evidence {
     run: HashSet<Set>,
     exhausted: Set,
     /// Points of the execution without faults.
-    pub(super) reference: Vec<PointId>,
+    pub(super) reference: HashSet<PointId>,
 }
 
 /// An execution that succeeded.
@@ -105,7 +105,7 @@ impl Evidence {
         self.run.insert(planned.clone());
         let points = self.number_points(&execution.trace, options);
         if number == 1 {
-            self.reference.clone_from(&points);
+            self.reference.extend(&points);
         }
         let spots = self.elements.spots().len();
         self.elements.update(&self.catalogue);
@@ -382,7 +382,6 @@ impl Evidence {
         &self.exhausted
     }
 
-    /// Whether this set was run.
     pub(super) fn was_run(&self, set: &Set) -> bool {
         self.run.contains(set)
     }

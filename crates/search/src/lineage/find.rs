@@ -22,11 +22,9 @@ pub(super) struct Finder<'f> {
     pub(super) avoid: &'f [Set],
     /// Of each of these labels a spot must be left to go well.
     pub(super) alive: Option<&'f Set>,
-    /// At most this many faults.
     pub(super) most_faults: usize,
 }
 
-/// What was found.
 pub(super) struct Found {
     pub(super) sets: Vec<Set>,
     /// Whether there are no others.

@@ -20,9 +20,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use murphy_hitting::Set;
 use murphy_model::{Certificate, Execution, Faultload, Incomplete, Point, Verdict};
-use num_bigint::BigUint;
 
-use crate::catalogue::PointId;
+use crate::model::count;
 use crate::options::{Options, Reduction};
 use crate::strategy::{Step, Strategy, Ticket};
 
@@ -93,9 +92,7 @@ impl Lineage {
 
     /// Every point seen that can be injected, in the order first seen.
     pub fn points(&self) -> Vec<&Point> {
-        let elements = &self.evidence.elements;
-        let points = elements.spots().map(|spot| elements.point(spot));
-        points.map(|id| self.evidence.catalogue.point(id)).collect()
+        self.evidence.catalogue.fallible_points()
     }
 
     /// The number under which the execution of a faultload was taken in.
@@ -188,17 +185,11 @@ impl Lineage {
     }
 
     fn certificate(&self, incomplete: Option<Incomplete>) -> Certificate {
-        let catalogue = &self.evidence.catalogue;
-        let can_fail = |id: &PointId| !catalogue.entry(*id).modes.is_empty();
-        let place = |id: PointId| catalogue.entry(id).place;
-        let all: BTreeSet<PointId> = catalogue.ids().filter(can_fail).map(place).collect();
-        let reference = self.evidence.reference.iter().copied();
-        let reference: BTreeSet<PointId> = reference.filter(can_fail).map(place).collect();
-        let ways = |id: PointId| BigUint::from(1 + catalogue.entry(id).modes.len());
+        let points = count::points(&self.evidence.catalogue, &self.evidence.reference);
         Certificate {
-            points: all.len(),
-            conditional: all.difference(&reference).count(),
-            space: catalogue.ids().map(ways).product(),
+            points: points.total,
+            conditional: points.conditional,
+            space: points.space,
             explored: self.explored,
             considered: self.explored,
             pruned: BTreeMap::new(),

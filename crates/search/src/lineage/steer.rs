@@ -26,10 +26,8 @@ pub(super) fn row(
     (score > 0).then_some(row)
 }
 
-/// One climb.
 struct Climb<'c> {
     elements: &'c Elements,
-    candidates: &'c [Set],
     labels: Vec<usize>,
     /// The spot left alive of each label.
     alive: Vec<usize>,
@@ -43,7 +41,7 @@ impl<'c> Climb<'c> {
     fn new(
         elements: &'c Elements,
         labels: &Set,
-        candidates: &'c [Set],
+        candidates: &[Set],
         rng: &mut fastrand::Rng,
     ) -> Self {
         let labels: Vec<usize> = labels.iter().collect();
@@ -60,7 +58,6 @@ impl<'c> Climb<'c> {
         let alive: Vec<usize> = labels.iter().map(pick).collect();
         let mut climb = Climb {
             elements,
-            candidates,
             labels,
             alive: alive.clone(),
             touched: vec![0; candidates.len()],
@@ -82,7 +79,6 @@ impl<'c> Climb<'c> {
             }
         }
         let score = self.touched.iter().filter(|touched| **touched == 0).count();
-        debug_assert!(self.touched.len() == self.candidates.len());
         (score, self.alive.into_iter().collect())
     }
 

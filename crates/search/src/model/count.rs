@@ -26,13 +26,10 @@ pub(crate) struct Points {
 
 /// Counts points and the space they span. Points that differ in their
 /// predecessors only are one point to a reader, though not to the space.
-pub(crate) fn points(catalogue: &Catalogue, model: &Model) -> Points {
-    let places = |ids: &mut dyn Iterator<Item = PointId>| -> HashSet<PointId> {
-        ids.map(|id| catalogue.entry(id).place).collect()
-    };
-    let can_fail = |id: &PointId| !catalogue.entry(*id).modes.is_empty();
-    let all = places(&mut catalogue.ids().filter(can_fail));
-    let reference = places(&mut catalogue.ids().filter(|id| model.reference.contains(id)));
+pub(crate) fn points(catalogue: &Catalogue, reference: &HashSet<PointId>) -> Points {
+    let place = |id: PointId| catalogue.entry(id).place;
+    let all: HashSet<PointId> = catalogue.fallible().map(place).collect();
+    let reference: HashSet<PointId> = reference.iter().copied().map(place).collect();
     Points {
         total: all.len(),
         conditional: all.difference(&reference).count(),

@@ -96,7 +96,6 @@ pub(crate) struct Observation {
     pub(crate) calls: Vec<Seen>,
     /// The scenario's own requests.
     pub(crate) entries: Vec<usize>,
-    /// The faults that were injected.
     pub(crate) injected: FaultSet,
 }
 
@@ -285,19 +284,27 @@ impl Builder<'_> {
     }
 
     fn story(&self, index: usize, children: &[usize]) -> u64 {
-        let mut hasher = DefaultHasher::new();
         let seen = &self.calls[index];
-        // By what was injected, not by what bodies look like: those follow from it,
-        // and may turn out to be noise.
-        (seen.label.without_body(), seen.injected.is_some()).hash(&mut hasher);
-        // In the order of points: what is known of the order of calls may
-        // change, what happened does not.
-        let mut stories: Vec<(PointId, u64)> = children
-            .iter()
-            .map(|child| (self.calls[*child].point, self.calls[*child].story))
-            .collect();
-        stories.sort_unstable();
-        stories.hash(&mut hasher);
-        hasher.finish()
+        let children = children.iter().map(|child| &self.calls[*child]);
+        let below = children.map(|child| (child.point, child.story));
+        story(seen.label, seen.injected.is_some(), below)
     }
+}
+
+/// Everything that happened at a call, given the stories of the calls below.
+pub(crate) fn story(
+    label: Label,
+    injected: bool,
+    below: impl Iterator<Item = (PointId, u64)>,
+) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    // By what was injected, not by what bodies look like: those follow from it,
+    // and may turn out to be noise.
+    (label.without_body(), injected).hash(&mut hasher);
+    // In the order of points: what is known of the order of calls may
+    // change, what happened does not.
+    let mut below: Vec<(PointId, u64)> = below.collect();
+    below.sort_unstable();
+    below.hash(&mut hasher);
+    hasher.finish()
 }

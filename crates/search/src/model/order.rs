@@ -9,6 +9,8 @@
 
 use std::collections::HashMap;
 
+use murphy_hitting::Set;
+
 use crate::catalogue::PointId;
 
 use super::observation::Label;
@@ -30,24 +32,7 @@ impl Item {
 }
 
 /// A set of replies, by the numbers a [`CallOrder`] gives them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Replies(Vec<u64>);
-
-impl Replies {
-    fn insert(&mut self, number: usize) {
-        let word = number / 64;
-        if self.0.len() <= word {
-            self.0.resize(word + 1, 0);
-        }
-        self.0[word] |= 1 << (number % 64);
-    }
-
-    pub(crate) fn is_subset(&self, other: &Replies) -> bool {
-        let word_of = |index: usize| other.0.get(index).copied().unwrap_or(0);
-        let mut words = self.0.iter().enumerate();
-        words.all(|(index, word)| word & !word_of(index) == 0)
-    }
-}
+pub(crate) type Replies = Set;
 
 /// What an execution said about the order of one caller's calls.
 #[derive(Debug, PartialEq, Eq)]
@@ -99,10 +84,8 @@ impl CallOrder {
         let turned = !std::mem::replace(&mut self.concurrent, true);
         let mut freed = Vec::new();
         for call in calls {
-            let mut waited_for = Replies::default();
-            for done in calls.iter().filter(|other| other.before(call)) {
-                waited_for.insert(self.number(done));
-            }
+            let done = calls.iter().filter(|other| other.before(call));
+            let waited_for: Replies = done.map(|done| self.number(done)).collect();
             if self.note(call.point, &waited_for) {
                 freed.push((call.point, waited_for));
             }
@@ -116,13 +99,10 @@ impl CallOrder {
 
     /// The replies of these calls, as a set.
     pub(crate) fn replies(&mut self, calls: &[Item]) -> Replies {
-        let mut replies = Replies::default();
-        if self.concurrent {
-            for call in calls {
-                replies.insert(self.number(call));
-            }
+        match self.concurrent {
+            true => calls.iter().map(|call| self.number(call)).collect(),
+            false => Replies::default(),
         }
-        replies
     }
 
     fn number(&mut self, call: &Item) -> usize {
@@ -149,11 +129,7 @@ impl CallOrder {
             .iter()
             .map(|call| self.numbers.get(&(call.point, call.label)).copied())
             .collect();
-        let mut all = Replies::default();
-        numbers
-            .iter()
-            .flatten()
-            .for_each(|number| all.insert(*number));
+        let all: Replies = numbers.iter().flatten().copied().collect();
         let enough: Vec<Vec<&Replies>> = calls
             .iter()
             .map(|call| self.enough_within(call.point, &all))
@@ -173,9 +149,7 @@ impl CallOrder {
                 .min_by_key(|i| (calls[**i].point, **i));
             let next = *next.expect("the earliest of the waiting calls waits for nothing");
             waiting.retain(|index| *index != next);
-            if let Some(number) = numbers[next] {
-                emitted.insert(number);
-            }
+            emitted.extend(numbers[next]);
             order.push(next);
         }
         order

@@ -12,7 +12,7 @@ use murphy_model::Outcome;
 use crate::catalogue::{Catalogue, FaultKey, FaultSet, PointId};
 
 use super::decisions::{Decisions, NodeId};
-use super::observation::{Answer, Label};
+use super::observation::{Answer, Label, story};
 use super::{Effect, Model};
 
 /// A call that would be made.
@@ -225,7 +225,7 @@ impl Predictor<'_> {
             let answer = walk.answer.ok_or(Unknown::Service { at: point })?;
             let label = answer.untouched();
             return Ok(Known {
-                story: story(label, false, &walk.children, &self.known),
+                story: self.story(label, false, &walk.children),
                 label,
                 injected: None,
                 walk: Some(walk),
@@ -258,11 +258,19 @@ impl Predictor<'_> {
         let label = label.ok_or(Unknown::Reply { to: point })?;
         let children = walk.as_ref().map_or(&[][..], |walk| &walk.children);
         Ok(Known {
-            story: story(label, true, children, &self.known),
+            story: self.story(label, true, children),
             label,
             injected: Some(fault),
             walk,
         })
+    }
+
+    fn story(&self, label: Label, injected: bool, children: &[PointId]) -> u64 {
+        let of = |child: &PointId| match self.known.get(child) {
+            Some(Ok(known)) => Some((*child, known.story)),
+            _ => None,
+        };
+        story(label, injected, children.iter().filter_map(of))
     }
 
     fn has_calls(&self, point: PointId) -> bool {
@@ -288,23 +296,4 @@ impl Predictor<'_> {
             }
         }
     }
-}
-
-/// As the story of an observed call, so that both compare.
-fn story(
-    label: Label,
-    injected: bool,
-    children: &[PointId],
-    known: &HashMap<PointId, Result<Known, Unknown>>,
-) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (label.without_body(), injected).hash(&mut hasher);
-    let of = |child: &PointId| match known.get(child) {
-        Some(Ok(known)) => Some((*child, known.story)),
-        _ => None,
-    };
-    let mut stories: Vec<(PointId, u64)> = children.iter().filter_map(of).collect();
-    stories.sort_unstable();
-    stories.hash(&mut hasher);
-    hasher.finish()
 }

@@ -32,15 +32,6 @@ const LATENESS: &str =
 /// What is taken for granted where requests are delivered twice.
 const TWICE: &str = "a service treats a request that comes again as it treated it the first time";
 
-/// What is to become of a faultload.
-#[derive(Debug)]
-pub(crate) enum Judgement {
-    /// It may show something new.
-    Run,
-    /// It need not be run.
-    Skip(Skip),
-}
-
 /// Why a faultload need not be run.
 #[derive(Debug)]
 pub(crate) enum Skip {
@@ -145,10 +136,10 @@ impl Engine {
         let most = self.options.max_cases.unwrap_or(usize::MAX);
         loop {
             let candidate = self.frontier.pop()?;
-            match self.judge(&candidate.faults, candidate.defines) {
-                Judgement::Skip(skip) => self.note_skip(&candidate, skip),
-                Judgement::Run if self.explored < most => return Some(candidate),
-                Judgement::Run => {
+            match self.why_not(&candidate.faults, candidate.defines) {
+                Some(skip) => self.note_skip(&candidate, skip),
+                None if self.explored < most => return Some(candidate),
+                None => {
                     self.frontier.put_back(candidate);
                     return None;
                 }
@@ -202,22 +193,15 @@ impl Engine {
         most: usize,
         excepted: impl Fn(&FaultSet) -> bool,
     ) -> Option<FaultSet> {
-        let worth = |c: &&Candidate| {
-            !excepted(&c.faults) && matches!(self.judge(&c.faults, c.defines), Judgement::Run)
-        };
+        let worth =
+            |c: &&Candidate| !excepted(&c.faults) && self.why_not(&c.faults, c.defines).is_none();
         let ahead = self.frontier.iter().take(most).find(worth);
         ahead.map(|candidate| candidate.faults.clone())
     }
 
-    /// What is to become of a faultload, by everything known now.
-    pub(crate) fn judge(&self, faults: &FaultSet, defines: Option<PointId>) -> Judgement {
-        match self.why_not(faults, defines) {
-            Some(skip) => Judgement::Skip(skip),
-            None => Judgement::Run,
-        }
-    }
-
-    fn why_not(&self, faults: &FaultSet, defines: Option<PointId>) -> Option<Skip> {
+    /// Why a faultload need not be run, by everything known now; `None` if it
+    /// may show something new.
+    pub(crate) fn why_not(&self, faults: &FaultSet, defines: Option<PointId>) -> Option<Skip> {
         if let Some(fault) = filter::unasked(faults, &self.catalogue) {
             return Some(Skip::Unasked(fault));
         }
@@ -375,7 +359,7 @@ impl Engine {
     }
 
     pub(crate) fn certificate(&self) -> Certificate {
-        let points = count::points(&self.catalogue, &self.model);
+        let points = count::points(&self.catalogue, &self.model.reference);
         let contradicts = |flag: &Flag| matches!(flag, Flag::Nondeterminism { .. });
         let disputed = self.model.flags.iter().any(contradicts);
         let waiting = self.frontier.len();

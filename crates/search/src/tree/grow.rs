@@ -103,12 +103,7 @@ impl Growth<'_> {
         };
         for mode in &self.catalogue.entry(point).modes {
             if self.catalogue.mode(*mode).reply().is_none() {
-                let through = FaultKey {
-                    point,
-                    every: false,
-                    mode: *mode,
-                };
-                self.add(led.union(&[through]), None);
+                self.add(led.union(&[FaultKey::at(point, *mode)]), None);
             }
         }
         if !self.injectable(caller, point, label) {
