@@ -50,8 +50,9 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "PATH")]
     pub(crate) config: Option<PathBuf>,
 
-    /// A test command to be used instead of the scenarios in the file.
-    #[arg(last = true, value_name = "COMMAND")]
+    /// A test command to be used instead of the scenarios in the file; or, beginning with `-`,
+    /// arguments that are added to the command of the only one.
+    #[arg(last = true, value_name = "COMMAND|ARGUMENTS")]
     pub(crate) command: Vec<String>,
 }
 

@@ -23,6 +23,7 @@ use crate::project::Project;
 use crate::reporting::{self, Replays, Reports};
 use crate::settings::Typed;
 use crate::{exit, observe, output, patience, runtime};
+use murphy_config::TYPED;
 
 /// What the scenarios of a run have in common.
 struct Run<'r> {
@@ -186,7 +187,7 @@ async fn one(
         about: about(scenario),
         explain_command: explain_command(args, project, scenario),
         explain_ending: explain_ending(&project.command),
-        declared_in: match project.command.is_empty() {
+        declared_in: match is_in_file(project, scenario) {
             true => format!("[scenario.{}]", scenario.name),
             false => "the scenario in murphy.toml".to_owned(),
         },
@@ -339,10 +340,17 @@ fn explain_command(args: &RunArgs, project: &Project, scenario: &ScenarioSpec) -
     if let Some(config) = &args.project.config {
         add("--config", &config.display().to_string());
     }
-    if project.command.is_empty() && project.config.scenarios.len() > 1 {
+    let is_only = project.command.is_empty() && project.config.scenarios.len() == 1;
+    if is_in_file(project, scenario) && !is_only {
         add("--scenario", &scenario.name);
     }
     words.join(" ")
+}
+
+/// Whether a scenario is one of the file's, maybe with another command or more
+/// arguments.
+fn is_in_file(project: &Project, scenario: &ScenarioSpec) -> bool {
+    project.command.is_empty() || scenario.name != TYPED
 }
 
 /// What follows the faultload in it: the test, if it is in no file. It is
