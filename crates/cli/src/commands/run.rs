@@ -17,6 +17,7 @@ use crate::args::{Format, RunArgs};
 use crate::baseline_filter::BaselineFilter;
 use crate::campaign_record::{self, CampaignRecord};
 use crate::context::Context;
+use crate::entrance::{FirstReference, MissedEntry};
 use crate::error::{Error, complain};
 use crate::progress::Progress;
 use crate::project::Project;
@@ -197,14 +198,27 @@ async fn one(
     let (world, correlation) = project.enter(system, scenario, campaign.jobs).await?;
     campaign.jobs = campaign.jobs.min(world.workers());
     campaign.heading.solo = murphy::why_one_at_a_time(&correlation);
-    let done = campaign_in(&world, &campaign, &mut kept, run.context, &reports).await;
+    let mut first = FirstReference::default();
+    let done = campaign_in(
+        &world,
+        &campaign,
+        &mut kept,
+        run.context,
+        &reports,
+        &mut first,
+    );
+    let done = done.await;
+    let missed = first.missed(&world, &project.config.system, scenario);
     world.stop().await?;
-    let (done, interrupted) = done?;
+    let (done, interrupted) = done.map_err(|error| match &missed {
+        Some(missed) => missed.explain(error),
+        None => error,
+    })?;
     kept.say_trouble();
     let broken = done.outcome.broken.clone();
     let short = done.outcome.certificate.incomplete.clone();
     let has_findings = !done.outcome.findings.is_empty();
-    let code = report(run, &campaign, done, &reports)?;
+    let code = report(run, &campaign, done, &reports, missed.as_ref())?;
     if has_findings {
         say_where_logs_are(&project.state().join("run").join(&shared.name).join("logs"));
     }
@@ -250,12 +264,13 @@ async fn campaign_in(
     kept: &mut CampaignRecord,
     context: &Context,
     reports: &Reports,
+    first: &mut FirstReference,
 ) -> Result<(Finished, bool), Error> {
     let memory = std::mem::take(&mut kept.memory);
     let past = kept.past.take();
     let mut progress = Progress::new(context);
     let mut events = reports.events()?.map(Ndjson::new);
-    let mut sinks: Vec<&mut dyn Sink> = vec![&mut progress, &mut kept.recorder];
+    let mut sinks: Vec<&mut dyn Sink> = vec![&mut progress, &mut kept.recorder, first];
     sinks.extend(events.as_mut().map(|events| events as &mut dyn Sink));
     let memory = match past {
         Some(past) => what_holds(world, &kept.versions, past).await?,
@@ -307,6 +322,7 @@ fn report(
     campaign: &Campaign,
     done: Finished,
     reports: &Reports,
+    missed: Option<&MissedEntry>,
 ) -> Result<u8, Error> {
     let (args, project) = (run.args, &run.project);
     let Finished {
@@ -326,8 +342,11 @@ fn report(
     summary.known = known.map(|known| known.of(&summary, &args.search));
     reporting::write(&summary, &replays, args.search.format, reports)?;
     let code = reporting::exit_code(&summary, args.campaign.require_complete);
-    if outcome.broken.is_none() {
-        reporting::say_what_is_missing(code, &summary, campaign.max_time);
+    match missed {
+        _ if outcome.broken.is_some() => {}
+        Some(missed) if code == exit::NOTHING_INJECTED => complain(missed.complaint()),
+        Some(missed) => output::say(missed.note()),
+        None => reporting::say_what_is_missing(code, &summary, campaign.max_time),
     }
     Ok(code)
 }
