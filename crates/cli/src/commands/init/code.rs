@@ -5,6 +5,8 @@
 //! than it takes to type the answer. Which service is meant is for `address`.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ignore::{DirEntry, WalkBuilder};
 
@@ -17,6 +19,9 @@ const MOST_FILES: usize = 5_000;
 /// Nor more bytes than this altogether, nor larger files than that.
 const MOST_BYTES: u64 = 32 * 1024 * 1024;
 const LARGEST_FILE: u64 = 256 * 1024;
+
+/// Nor more names in folders than this, whatever they are of.
+const MOST_NAMES: usize = 100_000;
 
 /// Longer lines were written by programs.
 const LONGEST_LINE: usize = 500;
@@ -95,7 +100,8 @@ pub(super) struct Found {
 pub(super) fn search(root: &Path) -> Found {
     let mut found = Found::default();
     let mut bytes = 0;
-    for entry in walk(root) {
+    let names = Arc::new(AtomicUsize::new(0));
+    for entry in walk(root, names.clone()) {
         let path = entry.path();
         let size = entry.metadata().map_or(0, |it| it.len());
         if size > LARGEST_FILE {
@@ -118,12 +124,17 @@ pub(super) fn search(root: &Path) -> Found {
             false => in_code(&file, &text),
         });
     }
+    found.is_cut |= names.load(Ordering::Relaxed) > MOST_NAMES;
     found
 }
 
-/// The files that may hold something, in the order of their paths.
-fn walk(root: &Path) -> impl Iterator<Item = DirEntry> {
-    let is_wanted = |entry: &DirEntry| {
+/// The files that may hold something, in the order of their paths; counts the
+/// names that it comes by.
+fn walk(root: &Path, names: Arc<AtomicUsize>) -> impl Iterator<Item = DirEntry> {
+    let is_wanted = move |entry: &DirEntry| {
+        if names.fetch_add(1, Ordering::Relaxed) >= MOST_NAMES {
+            return false;
+        }
         let name = entry.file_name().to_string_lossy();
         match entry.file_type().is_some_and(|it| it.is_dir()) {
             true => entry.depth() == 0 || !(SKIPPED.contains(&&*name) || name.starts_with('.')),

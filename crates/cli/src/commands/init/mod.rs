@@ -108,8 +108,10 @@ fn plan(args: &InitArgs, context: &Context) -> Result<Plan, Error> {
 /// write nothing.
 fn compose_file(context: &Context) -> Option<Compose> {
     let folder = context.directory();
-    let dotenv = std::fs::read_to_string(folder.join(".env")).unwrap_or_default();
-    let dotenv = dotenv::read(&dotenv);
+    // Some tools make it a pipe, which nobody may write to now.
+    let dotenv = Some(folder.join(".env")).filter(|it| it.is_file());
+    let dotenv = dotenv.and_then(|it| std::fs::read_to_string(it).ok());
+    let dotenv = dotenv::read(&dotenv.unwrap_or_default());
     let variables = |name: &str| {
         let written = dotenv.iter().find(|it| it.name == name);
         let written = written.map(|it| it.value.clone());
