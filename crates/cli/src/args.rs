@@ -157,8 +157,8 @@ pub(crate) struct ExplainArgs {
     #[arg(value_name = "FAULTLOAD|EXECUTION")]
     pub(crate) faultload: String,
 
-    /// The test that was given to `murphy run` instead of the scenarios in the file.
-    #[arg(last = true, value_name = "COMMAND", conflicts_with = "scenario")]
+    /// What was given to `murphy run` after `--`.
+    #[arg(last = true, value_name = "COMMAND|ARGUMENTS")]
     pub(crate) command: Vec<String>,
 
     #[command(flatten)]

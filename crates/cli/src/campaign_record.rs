@@ -146,8 +146,8 @@ fn remember(store: &Store, id: &CampaignId) -> Result<Memory, Error> {
     })
 }
 
-/// The newest campaign on this scenario, or on the test that was typed, that
-/// has a result: every test that is typed is a scenario of the same name.
+/// The newest campaign on this scenario that has a result, of those for which
+/// the same was typed after `--`: that is another test, or only a part of it.
 pub(crate) fn last_result(
     store: &Store,
     project: &Project,
@@ -157,7 +157,7 @@ pub(crate) fn last_result(
     let is_meant = |entry: &CampaignEntry| {
         entry.scenario == scenario.name
             && entry.state.has_result()
-            && (typed.is_empty() || asked(&entry.settings).test == *typed)
+            && asked(&entry.settings).test == *typed
     };
     Ok(store.campaigns()?.into_iter().find(is_meant))
 }

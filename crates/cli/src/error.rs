@@ -237,6 +237,12 @@ pub(crate) fn complain(text: impl std::fmt::Display) {
     output::say(format_args!("{RED}error:{RED:#} {text}"));
 }
 
+/// Prints a warning: something that may be meant, but hardly is.
+pub(crate) fn warn(text: impl std::fmt::Display) {
+    const YELLOW: anstyle::Style = anstyle::AnsiColor::Yellow.on_default().bold();
+    output::say(format_args!("{YELLOW}warning:{YELLOW:#} {text}"));
+}
+
 impl From<Usage> for Error {
     fn from(usage: Usage) -> Self {
         Error::Usage(usage)

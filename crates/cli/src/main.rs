@@ -11,6 +11,7 @@ mod campaign_record;
 mod commands;
 mod context;
 mod descriptors;
+mod entrance;
 mod error;
 mod exit;
 mod observe;

@@ -6,6 +6,7 @@ use murphy_campaign::{Event, ResolvedIdentity, Settings as Campaign, Sink, World
 use murphy_model::{Flag, Observed};
 use murphy_system::spec::ScenarioSpec;
 
+use crate::entrance::FirstReference;
 use crate::error::Error;
 use crate::output;
 use crate::project::Project;
@@ -40,18 +41,28 @@ pub(crate) fn references(
 ) -> Result<(Seen, Stopped), Error> {
     runtime::block_on(async {
         let (world, _) = project.bring_up(scenario, jobs, "look").await?;
-        let mut count = Count(0);
+        let mut count = Count::default();
         let began = Instant::now();
         let done = murphy_campaign::references(&world, campaign, &mut count).await;
-        let each = began.elapsed() / count.0.max(1);
+        let each = began.elapsed() / count.number.max(1);
         let at_once = world.workers().min(jobs);
         let restart = world.system().restart_took();
         let done = done.map(|(observed, chosen)| {
             let unseen = Unseen::of(&world, &observed);
             (observed, chosen, unseen)
         });
+        let missed = count.first.missed(&world, &project.config.system, scenario);
         let stopped = runtime::stop(world.stop(), false).await;
-        let (observed, chosen, unseen) = done.map_err(|failed| Error::of_campaign(failed, HINT))?;
+        let (observed, chosen, unseen) = done.map_err(|failed| {
+            let error = Error::of_campaign(failed, HINT);
+            match &missed {
+                Some(missed) => missed.explain(error),
+                None => error,
+            }
+        })?;
+        if let Some(missed) = missed {
+            output::say(missed.note());
+        }
         for at in &chosen.first_run {
             let flag = Flag::FirstRun { at: at.clone() };
             output::note(format_args!("{}", murphy_report::doubt(&flag)));
@@ -68,11 +79,16 @@ pub(crate) fn references(
     })?
 }
 
-/// Counts the references.
-struct Count(u32);
+/// Counts the references, and keeps the first.
+#[derive(Default)]
+struct Count {
+    number: u32,
+    first: FirstReference,
+}
 
 impl Sink for Count {
     fn note(&mut self, event: &Event) {
-        self.0 += u32::from(matches!(event, Event::ReferenceRan { .. }));
+        self.number += u32::from(matches!(event, Event::ReferenceRan { .. }));
+        self.first.note(event);
     }
 }

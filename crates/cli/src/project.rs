@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use murphy::replays::System;
 use murphy_campaign::{Droppable, Heading, IdentityChoice, Settings as Campaign, SetupError};
-use murphy_model::{Identity, PathTemplates, nearest};
+use murphy_model::{Identity, PathTemplates};
 use murphy_proxy::Witness;
 use murphy_report::redact;
 use murphy_search::Modes;
@@ -26,7 +26,7 @@ use crate::error::Error;
 use crate::settings::Typed;
 use crate::{descriptors, output};
 use murphy_config::Usage;
-use murphy_config::{Config, IdentityRules, Switch};
+use murphy_config::{Config, Extended, IdentityRules, Switch};
 
 /// A user's own system.
 pub(crate) struct Project {
@@ -41,12 +41,15 @@ pub(crate) struct Project {
 impl Project {
     /// What the arguments mean.
     pub(crate) fn open(args: &ProjectArgs, context: &Context) -> Result<Self, Error> {
-        Project::open_in(args, context, &context.directory())
+        let (config, extended) = load(args, context, &context.directory())?;
+        say_if_extended(extended.as_ref());
+        Project::of(config, args)
     }
 
     /// The same for who can do without a scenario.
     pub(crate) fn open_services(args: &ProjectArgs, context: &Context) -> Result<Self, Error> {
-        let config = load(args, context, &context.directory())?;
+        let (config, extended) = load(args, context, &context.directory())?;
+        say_if_extended(extended.as_ref());
         match config.scenarios.is_empty() && args.scenario.is_empty() {
             true => Ok(Project {
                 config,
@@ -57,17 +60,23 @@ impl Project {
         }
     }
 
-    /// The same, as if they had been typed in this directory.
+    /// The same, as if they had been typed in this directory, and without a
+    /// word about it.
     pub(crate) fn open_in(
         args: &ProjectArgs,
         context: &Context,
         directory: &Path,
     ) -> Result<Self, Error> {
-        Project::of(load(args, context, directory)?, args)
+        let (config, _) = load(args, context, directory)?;
+        Project::of(config, args)
     }
 
     fn of(config: Config, args: &ProjectArgs) -> Result<Self, Error> {
-        let scenarios = scenarios(&config, &args.scenario)?;
+        // What was typed is the only one already.
+        let scenarios = match args.command.is_empty() {
+            true => scenarios(&config, &args.scenario)?,
+            false => config.scenarios.clone(),
+        };
         Ok(Project {
             config,
             scenarios,
@@ -276,16 +285,34 @@ impl Project {
     }
 }
 
-/// What the file says, with the test that was typed in place of its scenarios.
-fn load(args: &ProjectArgs, context: &Context, directory: &Path) -> Result<Config, Error> {
+/// What the file says, and where something was typed after `--`, with that as
+/// its only scenario.
+fn load(
+    args: &ProjectArgs,
+    context: &Context,
+    directory: &Path,
+) -> Result<(Config, Option<Extended>), Error> {
     let variables = |name: &str| context.variable(name);
     let config = Config::load(args.config.as_deref(), directory, &variables);
     let config = config.map_err(Error::Config)?;
     hide_secrets_of(&config);
-    Ok(match args.command.is_empty() {
-        true => config,
-        false => config.default_for_command(args.command.clone(), directory.to_owned()),
-    })
+    if args.command.is_empty() {
+        return Ok((config, None));
+    }
+    let directory = directory.to_owned();
+    Ok(config.with_typed(&args.command, directory, &args.scenario)?)
+}
+
+/// Says what is run where a scenario was given more arguments.
+pub(crate) fn say_if_extended(extended: Option<&Extended>) {
+    if let Some(Extended { scenario, command }) = extended {
+        let plain = |word: &String| word.replace("{{", "{").replace("}}", "}");
+        let words: Vec<String> = command.iter().map(plain).collect();
+        output::say(format_args!(
+            "note: what follows `--` is added to the command of scenario `{scenario}`: {}",
+            redact::command(&words)
+        ));
+    }
 }
 
 /// What the file hands to services and tests in variables whose names tell of
@@ -301,7 +328,8 @@ fn hide_secrets_of(config: &Config) {
         ScenarioKind::Command(command) => Some(&command.environment),
         _ => None,
     });
-    let variables = services.chain(tests).flatten();
+    let common = std::iter::once(&config.environment);
+    let variables = services.chain(tests).chain(common).flatten();
     redact::hide_values_of(variables.map(|(name, value)| (name.clone(), value.clone())));
 }
 
@@ -384,26 +412,6 @@ fn scenarios(config: &Config, names: &[String]) -> Result<Vec<ScenarioSpec>, Usa
     if names.is_empty() {
         return Ok(config.scenarios.clone());
     }
-    let known = || {
-        config
-            .scenarios
-            .iter()
-            .map(|scenario| scenario.name.as_str())
-    };
-    let named = |name: &String| {
-        let found = config
-            .scenarios
-            .iter()
-            .find(|scenario| scenario.name == *name);
-        found.cloned().ok_or_else(|| {
-            let hint = match nearest(name, known()) {
-                Some(meant) => format!("did you mean `{meant}`?"),
-                None => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
-            };
-            Usage::new(format!("there is no scenario `{name}`"))
-                .at("--scenario", name, name, "not in the file")
-                .hint(hint)
-        })
-    };
+    let named = |name: &String| config.scenario(name).cloned();
     names.iter().map(named).collect()
 }

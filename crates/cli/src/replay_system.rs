@@ -159,7 +159,8 @@ async fn open_project(
     }
     let given = ProjectArgs {
         config: Some(config),
-        scenario: match command.is_empty() {
+        // A test that was typed for no scenario has a name of its own.
+        scenario: match command.is_empty() || replay.scenario != config::TYPED {
             true => vec![replay.scenario.clone()],
             false => Vec::new(),
         },

@@ -12,6 +12,7 @@ mod read;
 mod resolve;
 mod schema;
 mod time_span;
+mod typed;
 mod usage;
 mod variables;
 mod words;
@@ -24,13 +25,13 @@ use std::time::Duration;
 use murphy_campaign::StrategyKind;
 use murphy_model::Mode;
 use murphy_search::{Filter, Order, Reduction, Replies};
-use murphy_system::spec::{CommandSpec, ScenarioKind, ScenarioSpec, SystemSpec};
-use murphy_system::template;
+use murphy_system::spec::{ScenarioSpec, SystemSpec};
 
 pub use file::{File, NAME, nearest};
 pub use modes::ModeRules;
 pub use schema::schema;
 pub use time_span::{read as read_time_span, time};
+pub use typed::Extended;
 pub use usage::{FilePlace, Usage};
 pub use variables::Variables;
 
@@ -59,6 +60,9 @@ pub struct Config {
     pub file: File,
     /// The services, and what is done around executions.
     pub system: SystemSpec,
+    /// What everything that Murphy starts finds in its environment, unless its
+    /// own says otherwise; services, scenarios and steps hold it already.
+    pub environment: BTreeMap<String, String>,
     /// The versions of services, where they are told.
     pub versions: BTreeMap<String, String>,
     /// The tests, as they are written; maybe none.
@@ -278,45 +282,6 @@ impl Config {
                 Err(problems)
             }
         }
-    }
-
-    /// The same system with one scenario only: a command that was typed, run
-    /// where it was typed. Where the file has one scenario, and that is a command,
-    /// the typed one stands in for it: its variables, time limit and what is
-    /// right under faults stay.
-    pub fn default_for_command(mut self, command: Vec<String>, directory: PathBuf) -> Self {
-        let only = match self.scenarios.as_slice() {
-            [only] => Some(only.clone()),
-            _ => None,
-        };
-        let services = &self.system.services;
-        let is_service = |name: &str| services.iter().any(|service| service.name == name);
-        let words = command
-            .iter()
-            .map(|word| template::of_typed(word, is_service));
-        let mut typed = CommandSpec {
-            command: words.collect(),
-            directory,
-            ..CommandSpec::default()
-        };
-        let mut scenario = ScenarioSpec {
-            name: TYPED.to_owned(),
-            kind: ScenarioKind::Command(CommandSpec::default()),
-            timeout: SCENARIO_TIMEOUT,
-            entries: false,
-            under_fault: Default::default(),
-        };
-        if let Some(only) = only
-            && let ScenarioKind::Command(written) = only.kind
-        {
-            typed.environment = written.environment;
-            scenario.timeout = only.timeout;
-            scenario.entries = only.entries;
-            scenario.under_fault = only.under_fault;
-        }
-        scenario.kind = ScenarioKind::Command(typed);
-        self.scenarios = vec![scenario];
-        self
     }
 
     /// An error about a setting that only later turned out to be wrong.

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use murphy_campaign::REFERENCES;
 use murphy_model::Point;
 use murphy_search::Modes;
-use murphy_system::spec::{Health, RequestCall, ServiceSpec, Source, StepSpec, Unused};
+use murphy_system::spec::{
+    CommandSpec, Health, RequestCall, ScenarioKind, ServiceSpec, Source, StepSpec, Unused,
+};
 use serde_json::{Value, json};
 use toml::de::{DeTable, DeValue};
 
@@ -202,34 +204,106 @@ fn steps_are_commands_or_requests() {
     assert_eq!(words, ["a|b c", "d|e f", "g", "cart"]);
 }
 
+/// The only scenario there is, once this was typed for the one named.
+fn typed(text: &str, words: &[&str], named: &[&str]) -> Result<ScenarioSpec, String> {
+    let texts = |words: &[&str]| words.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    let typed = good(text).with_typed(&texts(words), "/there".into(), &texts(named));
+    let (config, _) = typed.map_err(|refused| refused.to_string())?;
+    let [only] = <[ScenarioSpec; 1]>::try_from(config.scenarios)
+        .ok()
+        .unwrap();
+    Ok(only)
+}
+
+fn command_of(scenario: &ScenarioSpec) -> &CommandSpec {
+    match &scenario.kind {
+        ScenarioKind::Command(command) => command,
+        _ => panic!("a command"),
+    }
+}
+
+const X: &str = "[scenario.x]\ncommand = 'x -a'\nenv = { A = 'b' }\nunder_fault = 503\n";
+
 #[test]
-fn a_typed_command_replaces_the_scenarios() {
-    let text =
-        CART.to_owned() + "[scenario.x]\ncommand = 'x'\nenv = { A = 'b' }\nunder_fault = 503";
-    let typed = ["curl", "{cart.url}", r#"{"a":1}"#]
-        .map(str::to_owned)
-        .to_vec();
-    let config = good(&text).default_for_command(typed, "/there".into());
-    let [
-        ScenarioSpec {
-            name,
-            kind: ScenarioKind::Command(command),
-            under_fault,
-            ..
-        },
-    ] = &*config.scenarios
-    else {
-        panic!("one command");
-    };
-    assert_eq!(name, TYPED);
+fn a_typed_command_stands_in_for_that_of_the_scenario() {
+    let one = CART.to_owned() + X;
+    let scenario = typed(&one, &["curl", "{cart.url}", r#"{"a":1}"#], &[]).unwrap();
+    assert_eq!(scenario.name, TYPED);
+    let command = command_of(&scenario);
     assert_eq!(command.command, ["curl", "{cart.url}", r#"{{"a":1}}"#]);
     assert_eq!(command.directory, Path::new("/there"));
-    // What the only scenario says besides its command counts for the typed one.
+    // What the scenario says besides its command counts for the typed one.
     assert_eq!(command.environment["A"], "b");
-    assert_eq!(under_fault.statuses, ["503"]);
-    let several = text + "\n[scenario.y]\ncommand = 'y'";
-    let config = good(&several).default_for_command(vec!["z".to_owned()], "/there".into());
-    assert!(config.scenarios[0].under_fault.is_empty());
+    assert_eq!(scenario.under_fault.statuses, ["503"]);
+    let several = one + "[scenario.y]\ncommand = 'y'";
+    let scenario = typed(&several, &["z"], &[]).unwrap();
+    assert!(scenario.under_fault.is_empty() && command_of(&scenario).environment.is_empty());
+    let scenario = typed(&several, &["z"], &["x"]).unwrap();
+    assert_eq!(scenario.name, "x");
+    assert_eq!(command_of(&scenario).environment["A"], "b");
+}
+
+#[test]
+fn typed_words_that_begin_with_a_dash_are_added_to_the_command() {
+    let one = CART.to_owned() + X;
+    let several = one.clone() + "[scenario.y]\ncommand = 'y'";
+    for (text, named) in [(&one, &[][..]), (&several, &["x"])] {
+        let scenario = typed(text, &["-k", "{happy}"], named).unwrap();
+        assert_eq!(scenario.name, "x");
+        let command = command_of(&scenario);
+        assert_eq!(command.command, ["x", "-a", "-k", "{{happy}}"]);
+        assert_eq!(command.directory, good(text).file.directory());
+        assert_eq!(command.environment["A"], "b");
+    }
+}
+
+#[test]
+fn typed_words_that_fit_no_scenario_are_refused() {
+    let request = CART.to_owned() + "[scenario.r]\nrequest = 'GET /'\n";
+    let several = request.clone() + X;
+    let cases: [(&str, &[&str], &[&str], &str); 6] = [
+        (CART, &["-k"], &[], "murphy.toml has no scenario"),
+        (&several, &["-k"], &[], "there are r, x"),
+        (&several, &["-k"], &["r"], "it declares requests"),
+        (&several, &["z"], &["r"], "no command can stand in for them"),
+        (&several, &["-k"], &["xx"], "did you mean `x`?"),
+        (&several, &["-k"], &["r", "x"], "several are named"),
+    ];
+    for (text, words, named, says) in cases {
+        let refused = typed(text, words, named).err().expect("refused");
+        assert!(refused.contains(says), "{refused}");
+    }
+    // The only scenario was not asked for, so that it is no command matters not.
+    assert!(typed(&request, &["z"], &[]).is_ok());
+}
+
+#[test]
+fn common_variables_are_for_all_and_ones_own_win() {
+    let text = "[env]\nA = '{cart.url}'\nB = 'b'\n\
+        [services.cart]\ncommand = 'x'\nenv = { B = 'own' }\n\
+        [scenario.t]\ncommand = 't'\n\
+        [steps]\nsetup = ['s']\n";
+    let config = good(text);
+    let Source::Managed(cart) = &config.system.services[0].source else {
+        panic!("started");
+    };
+    let StepSpec::Command(setup) = &config.system.setup[0] else {
+        panic!("a command");
+    };
+    let of = |environment: &BTreeMap<String, String>| environment.clone().into_iter().collect();
+    let both: Vec<(String, String)> = of(&cart.environment);
+    let expected = |b: &str| {
+        let pair = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        Vec::from([("A", "{cart.url}"), ("B", b)].map(pair))
+    };
+    assert_eq!(both, expected("own"));
+    let test = command_of(&config.scenarios[0]);
+    assert_eq!(of(&test.environment), expected("b"));
+    assert_eq!(of(&setup.environment), expected("b"));
+    // A test that is typed gets them as well, whatever scenarios there are.
+    let alone = text.replace("[scenario.t]\ncommand = 't'\n", "");
+    let scenario = typed(&alone, &["z"], &[]).unwrap();
+    assert_eq!(of(&command_of(&scenario).environment), expected("b"));
 }
 
 /// Each with a part of the message and the text that is underlined.

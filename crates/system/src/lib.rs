@@ -6,6 +6,7 @@
 //! description is the binary's job; what arrives here makes sense.
 
 mod bring_up;
+mod bypass;
 mod client;
 mod context;
 mod control;
@@ -49,6 +50,7 @@ use self::spec::{AskInjected, Injected, ScenarioSpec, Session, SystemSpec, Under
 use futures_util::future::BoxFuture;
 use murphy_campaign::{Executing, Job, Keep, SetupError, World};
 
+pub use self::bypass::bypassed;
 pub use self::correlate::{Correlation, Wanted};
 pub use self::ledger::{CleanedUp, MARK, clean_up};
 pub use self::options::{LiveOptions, Say, Trials, Wired};

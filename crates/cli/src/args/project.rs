@@ -17,8 +17,10 @@ pub(crate) struct ProjectArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) scenario: Vec<String>,
 
-    /// A test command to be used instead of the scenarios in the file; where that has only one, its `env`, `timeout` and `under_fault` stay.
-    #[arg(last = true, value_name = "COMMAND")]
+    /// A test command to be used instead of the scenario's; its `env`, `timeout` and `under_fault`
+    /// stay, where a scenario is named or the file has only one. Words that begin with `-` are
+    /// arguments, and are added to the command of that scenario.
+    #[arg(last = true, value_name = "COMMAND|ARGUMENTS")]
     pub(crate) command: Vec<String>,
 }
 
@@ -27,6 +29,7 @@ Examples:
   murphy run                              all scenarios of murphy.toml
   murphy run checkout                     only the scenario `checkout`
   murphy run -- pytest -q tests           any test, with the services of murphy.toml
+  murphy run checkout -- -k happy         only `checkout`, with more arguments for its command
   murphy run --jobs 8 --max-faults 2 --report junit=murphy.xml
   murphy run --resume                     go on after a crash, Ctrl-C or --max-time
   murphy run --since-last                 only what a change can have affected";
@@ -35,7 +38,7 @@ Examples:
 #[command(after_help = RUN_EXAMPLES)]
 pub(crate) struct RunArgs {
     /// Only this scenario of the file, as `--scenario NAME`; may be repeated.
-    #[arg(value_name = "NAME", conflicts_with = "command")]
+    #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
 
     #[command(flatten)]

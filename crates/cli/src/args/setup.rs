@@ -8,9 +8,13 @@ const INIT_EXAMPLES: &str = "\
 Examples:
   murphy init --service shop=127.0.0.1:5000 --service cart=127.0.0.1:5001 --test \"pytest -q\"
   murphy init --manage \"shop=flask --app shop run -p {port}\" --service cart=127.0.0.1:5001
+  murphy init                       the services of a compose file, or asks
   murphy init --full                every key, explained
 
-Without flags it asks, if there is somebody to ask.";
+It looks for variables that hold the address of a service (CART_URL, CART_SERVICE_HOST, …): before
+commands, in `.env` files, in a compose file and in code. Each is written to the service that reads
+it, so that its calls go through Murphy, with where it was learnt. Without flags it asks, if there
+is somebody to ask.";
 
 #[derive(Args, Debug)]
 #[command(after_help = INIT_EXAMPLES)]
@@ -31,6 +35,11 @@ pub(crate) struct InitArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) entry: Option<String>,
 
+    /// The statuses of an honest refusal, for `under_fault`, such as `503,UNAVAILABLE`; or `none`
+    /// [default: 502,503,504,UNAVAILABLE,DEADLINE_EXCEEDED].
+    #[arg(long, value_name = "STATUSES")]
+    pub(crate) under_fault: Option<String>,
+
     /// Write to this file.
     #[arg(long, value_name = "PATH", default_value = murphy_config::NAME)]
     pub(crate) config: PathBuf,
@@ -50,8 +59,9 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "PATH")]
     pub(crate) config: Option<PathBuf>,
 
-    /// A test command to be used instead of the scenarios in the file.
-    #[arg(last = true, value_name = "COMMAND")]
+    /// A test command to be used instead of the scenarios in the file; or, beginning with `-`,
+    /// arguments that are added to the command of the only one.
+    #[arg(last = true, value_name = "COMMAND|ARGUMENTS")]
     pub(crate) command: Vec<String>,
 }
 

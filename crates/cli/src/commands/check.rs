@@ -16,9 +16,12 @@ use murphy_system::spec::{
     StepSpec, Unused,
 };
 
+use murphy_system::{bypassed, url_variable};
+
 use crate::args::CheckArgs;
 use crate::context::Context;
-use crate::error::Error;
+use crate::error::{Error, warn};
+use crate::project::say_if_extended;
 use crate::{exit, output};
 use murphy_config::{Config, IdentityRules, Level, Switch, mode_names};
 
@@ -30,10 +33,29 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<u8, Error> {
     let mut config =
         Config::load(args.config.as_deref(), &directory, &variables).map_err(Error::Config)?;
     if !args.command.is_empty() {
-        config = config.default_for_command(args.command.clone(), directory);
+        let (typed, extended) = config.with_typed(&args.command, directory, &[])?;
+        say_if_extended(extended.as_ref());
+        config = typed;
     }
     output::write(|out| write(&config, out))?;
+    warn_of_bypassed(&config);
     Ok(exit::OK)
+}
+
+/// Warns of services whose callers would call them past Murphy: faults could
+/// not be injected into these calls, and nobody would see why.
+fn warn_of_bypassed(config: &Config) {
+    for service in bypassed(&config.system, &config.scenarios) {
+        let name = &service.name;
+        let place = service.place.as_deref().unwrap_or_default();
+        let variable = url_variable(name);
+        let short = variable.trim_start_matches("MURPHY_");
+        warn(format_args!(
+            "callers of `{name}` are not led through Murphy: nothing uses `{{{name}.url}}`, and no `listen` is set\n --> {place}\n\
+            hint: tell its callers, as in `env = {{ {short} = \"{{{name}.url}}\" }}`; where they cannot be told, set `listen` to the address that they call; \
+            a test that reads {variable} needs neither; if nobody calls it, set `unused = true` or `proxied = false`"
+        ));
+    }
 }
 
 fn write(config: &Config, out: &mut dyn Write) -> io::Result<()> {
@@ -41,6 +63,11 @@ fn write(config: &Config, out: &mut dyn Write) -> io::Result<()> {
     section(out, "Services", services(config))?;
     section(out, "Scenarios", scenarios(config))?;
     section(out, "Steps without faults", steps(config))?;
+    section(
+        out,
+        "Environment of all that Murphy starts",
+        environment(config),
+    )?;
     section(out, "Calls fail with", modes(config))?;
     section(out, "Search", search(config))?;
     section(out, "Identity", identity(&config.identity))?;
@@ -179,6 +206,17 @@ fn about_request(request: &RequestSpec) -> String {
         false => format!(", expects {}", request.expect.status.join(" or ")),
     };
     format!("{asked} of {}{expected}", request.service)
+}
+
+/// What is shown of a variable passes for a setting, so that secrets are hidden
+/// by their names as well.
+fn environment(config: &Config) -> Vec<(String, String)> {
+    let line = |(name, value): (&String, &String)| {
+        let setting = redact::owned(&format!("{name}={value}"));
+        let value = setting.strip_prefix(&format!("{name}="));
+        (name.clone(), value.unwrap_or_default().to_owned())
+    };
+    config.environment.iter().map(line).collect()
 }
 
 fn modes(config: &Config) -> Vec<(String, String)> {

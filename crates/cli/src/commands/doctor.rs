@@ -23,6 +23,7 @@ use murphy_system::{Correlation, LiveWorld};
 
 use crate::args::{DoctorArgs, SearchArgs};
 use crate::context::Context;
+use crate::entrance::MissedEntry;
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::project::Project;
@@ -119,6 +120,7 @@ fn examine(project: &Project, scenario: &ScenarioSpec, context: &Context) -> Res
             Some(observed) => {
                 let report = Report {
                     unseen: Unseen::of(&world, observed),
+                    missed: MissedEntry::of(&world, &project.config.system, scenario, observed),
                     project,
                     scenario,
                     world: &world,
@@ -156,6 +158,7 @@ struct Report<'r> {
     sightings: &'r Sightings,
     observed: &'r Observed,
     unseen: Unseen,
+    missed: Option<MissedEntry>,
     campaign: &'r murphy_campaign::Settings,
 }
 
@@ -163,6 +166,9 @@ impl Report<'_> {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         services::write(self.project, &services::of(self.world, self.project), out)?;
         self.write_scenario(out)?;
+        if let Some(missed) = &self.missed {
+            missed.write(out)?;
+        }
         self.write_context(out)?;
         self.unseen.write(out)?;
         self.write_faults(out)

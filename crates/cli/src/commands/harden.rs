@@ -16,6 +16,7 @@ use murphy_report::{Hardening, json, terminal};
 use murphy_store::{CampaignEntry, Store};
 
 use crate::args::{Format, HardenArgs};
+use crate::campaign_record::asked;
 use crate::context::Context;
 use crate::error::Error;
 use crate::{exit, output};
@@ -92,8 +93,11 @@ fn in_store(config: &Config) -> Result<Vec<Found>, Error> {
         Usage::new(message).hint(NO_CAMPAIGN)
     })?;
     let mut seen = BTreeSet::new();
-    let newest_first = store.campaigns()?.into_iter();
+    let mut newest_first = store.campaigns()?;
+    // What was run with more arguments is only a part of the scenario.
+    newest_first.sort_by_key(|it| !asked(&it.settings).test.is_empty());
     let newest = newest_first
+        .into_iter()
         .filter(|entry| entry.state.has_result() && seen.insert(entry.scenario.clone()));
     let is_here = |entry: &CampaignEntry| {
         let mut written = config.scenarios.iter();

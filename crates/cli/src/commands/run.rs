@@ -18,12 +18,14 @@ use crate::args::{Format, RunArgs};
 use crate::baseline_filter::BaselineFilter;
 use crate::campaign_record::{self, CampaignRecord};
 use crate::context::Context;
+use crate::entrance::{FirstReference, MissedEntry};
 use crate::error::{Error, complain};
 use crate::progress::Progress;
 use crate::project::Project;
 use crate::reporting::{self, Output, Replays, Reports};
 use crate::settings::Typed;
 use crate::{exit, observe, output, patience, runtime};
+use murphy_config::TYPED;
 
 /// What the scenarios of a run have in common.
 struct Run<'r> {
@@ -214,7 +216,7 @@ async fn one(
         about: about(scenario),
         explain_command: explain_command(args, project, scenario),
         explain_ending: explain_ending(&project.command),
-        declared_in: match project.command.is_empty() {
+        declared_in: match is_in_file(project, scenario) {
             true => format!("[scenario.{}]", scenario.name),
             false => "the scenario in murphy.toml".to_owned(),
         },
@@ -224,14 +226,27 @@ async fn one(
     let (world, correlation) = project.enter(system, scenario, campaign.jobs).await?;
     campaign.jobs = campaign.jobs.min(world.workers());
     campaign.heading.solo = murphy::why_one_at_a_time(&correlation);
-    let done = campaign_in(&world, &campaign, &mut kept, run.context, &reports).await;
+    let mut first = FirstReference::default();
+    let done = campaign_in(
+        &world,
+        &campaign,
+        &mut kept,
+        run.context,
+        &reports,
+        &mut first,
+    );
+    let done = done.await;
+    let missed = first.missed(&world, &project.config.system, scenario);
     world.stop().await?;
-    let (done, interrupted) = done?;
+    let (done, interrupted) = done.map_err(|error| match &missed {
+        Some(missed) => missed.explain(error),
+        None => error,
+    })?;
     kept.say_trouble();
     let broken = done.outcome.broken.clone();
     let short = done.outcome.certificate.incomplete.clone();
     let has_findings = !done.outcome.findings.is_empty();
-    let (code, summary) = report(run, &campaign, done, &reports)?;
+    let (code, summary) = report(run, &campaign, done, &reports, missed.as_ref())?;
     if has_findings {
         say_where_logs_are(&project.state().join("run").join(&shared.name).join("logs"));
     }
@@ -278,12 +293,13 @@ async fn campaign_in(
     kept: &mut CampaignRecord,
     context: &Context,
     reports: &Reports,
+    first: &mut FirstReference,
 ) -> Result<(Finished, bool), Error> {
     let memory = std::mem::take(&mut kept.memory);
     let past = kept.past.take();
     let mut progress = Progress::new(context);
     let mut events = reports.events()?.map(Ndjson::new);
-    let mut sinks: Vec<&mut dyn Sink> = vec![&mut progress, &mut kept.recorder];
+    let mut sinks: Vec<&mut dyn Sink> = vec![&mut progress, &mut kept.recorder, first];
     sinks.extend(events.as_mut().map(|events| events as &mut dyn Sink));
     let memory = match past {
         Some(past) => what_holds(world, &kept.versions, past).await?,
@@ -332,6 +348,7 @@ fn report(
     campaign: &Campaign,
     done: Finished,
     reports: &Reports,
+    missed: Option<&MissedEntry>,
 ) -> Result<(u8, Summary), Error> {
     let (args, project) = (run.args, &run.project);
     let Finished {
@@ -355,8 +372,11 @@ fn report(
     };
     reporting::write(&summary, &replays, output, reports)?;
     let code = reporting::exit_code(&summary, args.campaign.require_complete);
-    if outcome.broken.is_none() {
-        reporting::say_what_is_missing(code, &summary, campaign.max_time);
+    match missed {
+        _ if outcome.broken.is_some() => {}
+        Some(missed) if code == exit::NOTHING_INJECTED => complain(missed.complaint()),
+        Some(missed) => output::say(missed.note()),
+        None => reporting::say_what_is_missing(code, &summary, campaign.max_time),
     }
     Ok((code, summary))
 }
@@ -369,10 +389,17 @@ fn explain_command(args: &RunArgs, project: &Project, scenario: &ScenarioSpec) -
     if let Some(config) = &args.project.config {
         add("--config", &config.display().to_string());
     }
-    if project.command.is_empty() && project.config.scenarios.len() > 1 {
+    let is_only = project.command.is_empty() && project.config.scenarios.len() == 1;
+    if is_in_file(project, scenario) && !is_only {
         add("--scenario", &scenario.name);
     }
     words.join(" ")
+}
+
+/// Whether a scenario is one of the file's, maybe with another command or more
+/// arguments.
+fn is_in_file(project: &Project, scenario: &ScenarioSpec) -> bool {
+    project.command.is_empty() || scenario.name != TYPED
 }
 
 /// What follows the faultload in it: the test, if it is in no file. It is

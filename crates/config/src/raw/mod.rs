@@ -30,6 +30,8 @@ pub(crate) struct Root {
     /// The tests, by name.
     #[serde(default)]
     pub(crate) scenario: Named<Scenario>,
+    /// Added to the environment of everything that Murphy starts: services, scenarios, steps. Their own `env` wins. Values may hold `{NAME.url}` and the like.
+    pub(crate) env: Option<At<Named<Text>>>,
     /// What concerns the services as a whole.
     #[serde(default)]
     pub(crate) system: System,

@@ -5,6 +5,7 @@
 //! are told at once.
 
 mod checker;
+mod environment;
 mod harden;
 mod outputs;
 mod requests;
@@ -21,7 +22,7 @@ use super::Config;
 use super::file::File;
 use super::raw::{At, Modes, Root};
 use crate::usage::Usage;
-use checker::Checker;
+use checker::{Checker, Filler};
 
 /// The configuration, or all that is wrong with it.
 pub(super) fn resolve(file: File, mut raw: Root) -> Result<Config, Vec<Usage>> {
@@ -38,7 +39,9 @@ pub(super) fn resolve(file: File, mut raw: Root) -> Result<Config, Vec<Usage>> {
     let scenario_names: Vec<String> = scenario_names.collect();
     let is_cold = scenarios::is_cold(checker, &raw.steps);
     let services = services::services(checker, raw.services.0, &scenario_names);
-    let system = SystemSpec {
+    // `{port}` is somebody's own, and this is everybody's.
+    let environment = checker.environment(raw.env, Filler::Scenario);
+    let mut system = SystemSpec {
         restart: services::restart(checker, raw.system.restart, &services),
         is_cold,
         services,
@@ -47,6 +50,7 @@ pub(super) fn resolve(file: File, mut raw: Root) -> Result<Config, Vec<Usage>> {
         teardown: scenarios::steps(checker, raw.steps.teardown),
     };
     let mut scenarios = scenarios::scenarios(checker, raw.scenario.0);
+    environment::share(&environment, &mut system, &mut scenarios);
     let search = search::search(checker, raw.search);
     let identity = traffic::identity(checker, raw.identity);
     let context = traffic::context(checker, &raw.context);
@@ -68,6 +72,7 @@ pub(super) fn resolve(file: File, mut raw: Root) -> Result<Config, Vec<Usage>> {
     }
     Ok(Config {
         system,
+        environment,
         versions,
         scenarios,
         modes,

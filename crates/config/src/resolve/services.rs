@@ -246,6 +246,11 @@ fn running(checker: &mut Checker<'_>, raw: Service) -> Option<Source> {
         }
     }
     let upstream = raw.upstream?;
+    if let Some(refusal) = over_tls(&upstream.value) {
+        let label = "TLS is not supported";
+        checker.refuse(&upstream.span, refusal, label, WITHOUT_TLS);
+        return None;
+    }
     match host_and_port(&upstream.value) {
         Ok(()) => Some(Source::Running {
             upstream: upstream.value,
@@ -257,6 +262,19 @@ fn running(checker: &mut Checker<'_>, raw: Service) -> Option<Source> {
             None
         }
     }
+}
+
+/// Schemes that stand for TLS, with what is spoken inside it.
+const TLS_SCHEMES: [&str; 3] = ["https", "wss", "grpcs"];
+
+/// What to do about a service that is reached over TLS only.
+const WITHOUT_TLS: &str = "Murphy speaks plain HTTP/1.1, HTTP/2 and gRPC to services: write \"host:port\" of a place where this one listens without TLS, such as a relay that adds TLS; or remove the service: calls to it then go there directly, and are neither seen nor failed";
+
+/// Why an upstream cannot be used, if its scheme stands for TLS.
+fn over_tls(text: &str) -> Option<String> {
+    let (scheme, _) = text.split_once("://")?;
+    let is_tls = TLS_SCHEMES.contains(&scheme.to_ascii_lowercase().as_str());
+    is_tls.then(|| format!("`{text}` is reached over TLS, which Murphy's proxies do not speak"))
 }
 
 /// Whether a text is `host:port`; the error is the way out.
@@ -357,6 +375,21 @@ fn clash(a: &Listener, b: &Listener) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_schemes_of_tls_are_over_tls() {
+        for tls in [
+            "https://a.example",
+            "HTTPS://a:443/x",
+            "wss://a",
+            "grpcs://a:1",
+        ] {
+            assert!(over_tls(tls).is_some(), "{tls}");
+        }
+        for plain in ["http://a:80", "https:443", "a:1", "grpc://a:1"] {
+            assert_eq!(over_tls(plain), None, "{plain}");
+        }
+    }
 
     #[test]
     fn an_upstream_is_a_host_and_a_port() {

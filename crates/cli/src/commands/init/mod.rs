@@ -1,37 +1,34 @@
 //! `murphy init`: a first `murphy.toml`.
 //!
-//! Owns the course: flags or questions ([`questions`]), the text ([`text`]),
-//! a check by our own reader, and only then the file.
+//! Owns the course: what was typed ([`flags`]), what the project shows by itself
+//! ([`compose`], [`code`]), questions where somebody can answer ([`questions`]),
+//! which variables lead through Murphy ([`wires`]), the text ([`text`]), a check
+//! by our own reader, and only then the file.
 
+mod address;
+mod code;
+mod compose;
+mod dotenv;
+mod flags;
+mod plan;
 mod questions;
+mod refusals;
 mod text;
+mod wires;
 
 use std::io::{self, Write};
 use std::path::Path;
 
+use murphy_config::Usage;
+use murphy_config::{Config, REFERENCE};
+use murphy_system::bypassed;
+
+use self::compose::Compose;
+use self::plan::{Origin, Owner, Plan, Service};
 use crate::args::InitArgs;
 use crate::context::Context;
 use crate::error::Error;
 use crate::{exit, output};
-use murphy_config::Usage;
-use murphy_config::{Config, REFERENCE};
-
-/// What is known of a system before there is a file.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Plan {
-    services: Vec<(String, Origin)>,
-    test: Option<String>,
-    entry: Option<String>,
-}
-
-/// Where a service comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Origin {
-    /// It runs already, at `host:port`.
-    Running(String),
-    /// This command starts it.
-    Started(String),
-}
 
 pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<u8, Error> {
     if args.full {
@@ -39,12 +36,16 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<u8, Error> {
         return Ok(exit::OK);
     }
     check_free(args, context)?;
-    let text = text::of(&plan(args, context)?);
+    let plan = plan(args, context)?;
+    let text = text::of(&plan);
     let unwritten = format!("{} (not written)", args.config.display());
-    Config::of_new_file(Path::new(&unwritten), &text, &|name| context.variable(name))
+    let config = Config::of_new_file(Path::new(&unwritten), &text, &|name| context.variable(name))
         .map_err(Error::Config)?;
     write(args, context, &text)?;
-    output::write(|out| say_what_next(args, out))?;
+    output::write(|out| {
+        say_what_was_learnt(args, &plan, &config, out)?;
+        say_what_next(args, out)
+    })?;
     Ok(exit::OK)
 }
 
@@ -57,61 +58,134 @@ fn check_free(args: &InitArgs, context: &Context) -> Result<(), Usage> {
         .hint("overwrite it with `--force`, or write another one with `--config PATH`"))
 }
 
-/// From the flags; without any, from whoever sits at the terminal.
+/// From the flags and from what the project shows; without any flags, from
+/// whoever sits at the terminal, too.
 fn plan(args: &InitArgs, context: &Context) -> Result<Plan, Error> {
+    let services = flags::services(args)?;
+    let refusals = args
+        .under_fault
+        .as_deref()
+        .map(refusals::read)
+        .transpose()?;
+    let is_told = !services.is_empty() || args.test.is_some() || args.entry.is_some();
+    let compose = compose_file(context);
     let mut plan = Plan {
-        services: services(args)?,
-        test: args.test.clone(),
+        services,
+        test: args.test.as_deref().map(flags::test),
         entry: args.entry.clone(),
+        refusals: refusals.clone().unwrap_or_else(refusals::usual),
+        ..Plan::default()
     };
-    if plan == Plan::default() && context.interactive {
-        plan = questions::ask(&mut io::stdin().lock(), &mut io::stderr())
-            .map_err(|error| anyhow::Error::new(error).context("cannot read the answers"))?;
+    if plan.services.is_empty() {
+        take_containers(&mut plan, compose.as_ref());
     }
-    if let Some(entry) = &plan.entry
-        && !plan.services.iter().any(|(name, _)| name == entry)
-    {
-        let names: Vec<&str> = plan.services.iter().map(|(name, _)| &**name).collect();
-        let hint = match names.is_empty() {
-            true => format!("add it with `--service {entry}=HOST:PORT`"),
-            false => format!("there are {}", names.join(", ")),
-        };
-        return Err(Usage::new(format!("there is no service `{entry}`"))
-            .at("--entry", entry, entry, "none of the services given")
-            .hint(hint)
-            .into());
+    let asks = context.interactive && !is_told;
+    let (answers, out) = (&mut io::stdin().lock(), &mut io::stderr());
+    let unreadable = |error| anyhow::Error::new(error).context("cannot read the answers");
+    if asks {
+        questions::ask_for_services(&mut plan, answers, out).map_err(unreadable)?;
+    }
+    check_entry(&plan)?;
+    lead_commands(&mut plan);
+    let found = code::search(&context.directory());
+    if found.is_cut {
+        output::say(format_args!(
+            "note: only the first {} files were searched for variables that hold addresses",
+            found.files
+        ));
+    }
+    plan.wires = wires::find(&plan, compose.as_ref(), &found.mentions);
+    if asks {
+        questions::ask_for_wires(&mut plan, answers, out).map_err(unreadable)?;
+        if refusals.is_none() {
+            questions::ask_for_refusals(&mut plan, answers, out).map_err(unreadable)?;
+        }
     }
     Ok(plan)
 }
 
-fn services(args: &InitArgs) -> Result<Vec<(String, Origin)>, Usage> {
-    let mut services: Vec<(String, Origin)> = Vec::new();
-    for (argument, words, origin) in [
-        (
-            "--service",
-            &args.service,
-            Origin::Running as fn(String) -> Origin,
-        ),
-        ("--manage", &args.manage, Origin::Started),
-    ] {
-        for word in words {
-            let Some((name, rest)) = word.split_once('=') else {
-                return Err(Usage::new(format!("`{word}` names no service"))
-                    .at(argument, word, word, "no `=` in it")
-                    .hint(match argument {
-                        "--service" => "write for example `--service cart=127.0.0.1:5001`",
-                        _ => "write for example `--manage \"cart=python cart.py {port}\"`",
-                    }));
-            };
-            if services.iter().any(|(known, _)| known == name) {
-                return Err(Usage::new(format!("service `{name}` is given twice"))
-                    .at(argument, word, name, "the second time")
-                    .hint("leave out one of them"));
-            }
-            services.push((name.to_owned(), origin(rest.to_owned())));
+/// The compose file of this folder. One that cannot be read is no reason to
+/// write nothing.
+fn compose_file(context: &Context) -> Option<Compose> {
+    let folder = context.directory();
+    // Some tools make it a pipe, which nobody may write to now.
+    let dotenv = Some(folder.join(".env")).filter(|it| it.is_file());
+    let dotenv = dotenv.and_then(|it| std::fs::read_to_string(it).ok());
+    let dotenv = dotenv::read(&dotenv.unwrap_or_default());
+    let variables = |name: &str| {
+        let written = dotenv.iter().find(|it| it.name == name);
+        let written = written.map(|it| it.value.clone());
+        context.variable(name).or(written)
+    };
+    match compose::find(&folder, &variables) {
+        Ok(found) => found,
+        Err(compose::Unreadable { file, why }) => {
+            output::say(format_args!(
+                "note: {file} cannot be read and is left out: {why}\nhint: name services with `--service` and `--manage`, or repair it and use `--force`"
+            ));
+            None
         }
     }
-    Ok(services)
+}
+
+/// The services of a compose file, at the ports that they publish.
+fn take_containers(plan: &mut Plan, compose: Option<&Compose>) {
+    let Some(compose) = compose else { return };
+    plan.compose = Some(compose.file.clone());
+    for container in &compose.services {
+        let name = &container.name;
+        let why = match (container.why_left_out(), container.published.first()) {
+            (Some(why), _) => why,
+            (None, Some((port, _))) => {
+                plan.services.push(Service {
+                    in_container: true,
+                    container_command: container.command.clone(),
+                    ..Service::of(name, Origin::Running(format!("127.0.0.1:{port}")))
+                });
+                continue;
+            }
+            (None, None) => {
+                let port = container.exposed.unwrap_or(8080);
+                format!("it publishes no port, such as `ports: [\"127.0.0.1:{port}:{port}\"]`")
+            }
+        };
+        plan.left_out.push((name.clone(), why));
+    }
+}
+
+/// Puts placeholders in place of addresses of services in commands.
+fn lead_commands(plan: &mut Plan) {
+    let services = plan.services.clone();
+    for service in &mut plan.services {
+        if let Origin::Started { command, .. } = &mut service.origin
+            && let Some((led, callees)) = address::in_words(command, &service.name, &services)
+        {
+            *command = led;
+            service.led = callees;
+        }
+    }
+    if let Some(test) = &mut plan.test
+        && let Some((led, _)) = address::in_words(&test.command, "", &services)
+    {
+        test.command = led;
+    }
+}
+
+fn check_entry(plan: &Plan) -> Result<(), Usage> {
+    let Some(entry) = &plan.entry else {
+        return Ok(());
+    };
+    if plan.service(entry).is_some() {
+        return Ok(());
+    }
+    let names: Vec<&str> = plan.services.iter().map(|it| &*it.name).collect();
+    let hint = match names.is_empty() {
+        true => format!("add it with `--service {entry}=HOST:PORT`"),
+        false => format!("there are {}", names.join(", ")),
+    };
+    Err(Usage::new(format!("there is no service `{entry}`"))
+        .at("--entry", entry, entry, "none of the services given")
+        .hint(hint))
 }
 
 fn write(args: &InitArgs, context: &Context, text: &str) -> Result<(), Error> {
@@ -124,15 +198,74 @@ fn write(args: &InitArgs, context: &Context, text: &str) -> Result<(), Error> {
     })
 }
 
+/// The variables that lead through Murphy, each with where it was learnt, and
+/// what is still missing.
+fn say_what_was_learnt(
+    args: &InitArgs,
+    plan: &Plan,
+    config: &Config,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(out, "Wrote {}.", args.config.display())?;
+    if let Some(file) = &plan.compose {
+        let names: Vec<&str> = plan.services.iter().map(|it| &*it.name).collect();
+        writeln!(out, "Read {file}: {}", or_none(&names))?;
+    }
+    for (name, why) in &plan.left_out {
+        writeln!(out, "  without {name}: {why}")?;
+    }
+    if !plan.wires.is_empty() {
+        writeln!(out, "Variables that lead through Murphy:")?;
+    }
+    for wire in &plan.wires {
+        let owner = match &wire.owner {
+            Owner::Service(name) => name,
+            Owner::Test => "the test",
+        };
+        writeln!(
+            out,
+            "  {owner}: {} = {} ({})",
+            wire.variable, wire.value, wire.learnt
+        )?;
+    }
+    let callers_run = plan.wires.iter().any(|it| match &it.owner {
+        Owner::Service(name) => plan.service(name).is_some_and(|it| !it.is_started()),
+        Owner::Test => false,
+    });
+    if callers_run {
+        writeln!(
+            out,
+            "Services that run already must be started anew with theirs: the file says how."
+        )?;
+    }
+    let unknown = bypassed(&config.system, &config.scenarios).into_iter();
+    let unknown = unknown.map(|it| it.name.as_str());
+    // The test calls this one, and it is told.
+    let unknown: Vec<&str> = unknown.filter(|it| Some(*it) != plan.entry()).collect();
+    if !unknown.is_empty() && !plan.services.is_empty() {
+        writeln!(
+            out,
+            "Not known: how callers are told where to find {}; write it to the file, or they bypass Murphy.",
+            unknown.join(", ")
+        )?;
+    }
+    Ok(())
+}
+
+fn or_none(names: &[&str]) -> String {
+    match names.is_empty() {
+        true => "no service that Murphy could stand in front of".to_owned(),
+        false => names.join(", "),
+    }
+}
+
 fn say_what_next(args: &InitArgs, out: &mut dyn Write) -> io::Result<()> {
     let usual = args.config.as_os_str() == murphy_config::NAME;
-    let path = args.config.display();
-    let flag = if usual {
-        String::new()
-    } else {
-        format!(" --config {path}")
+    let flag = match usual {
+        true => String::new(),
+        false => format!(" --config {}", args.config.display()),
     };
-    writeln!(out, "Wrote {path}. What to do next:")?;
+    writeln!(out, "What to do next:")?;
     writeln!(
         out,
         "  1. read it, and change what does not fit your system"
@@ -140,6 +273,10 @@ fn say_what_next(args: &InitArgs, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "  2. murphy check{flag}    says what it means")?;
     writeln!(
         out,
-        "  3. murphy run{flag}      runs your test with calls failing"
+        "  3. murphy doctor{flag}   is everything up, and does the test go through Murphy?"
+    )?;
+    writeln!(
+        out,
+        "  4. murphy run{flag}      runs your test with calls failing"
     )
 }

@@ -1,0 +1,1 @@
+const cart = process.env.CART_URL ?? "http://localhost:5001";

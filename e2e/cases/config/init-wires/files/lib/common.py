@@ -1,0 +1,3 @@
+import os
+
+mail = os.environ["MAIL_URL"]

@@ -1,0 +1,3 @@
+import os
+
+BASE = os.environ["SHOP_BASE_URL"]
