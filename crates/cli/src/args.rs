@@ -111,12 +111,9 @@ pub(crate) struct DemoArgs {
     pub(crate) campaign: CampaignArgs,
 }
 
-const MODES_OF_THE_SEARCH: &str = "How calls fail: a list such as `500,503,reset`, for example systems also `declared` [default: as in the last campaign; for example systems 500,502,503,504]";
+const MODES_OF_THE_SEARCH: &str = "How calls fail: a list such as `500,503,reset`, or `http` for 500,502,503,504; for example systems also `declared` [default: as in the last campaign; for example systems 503,reset,after:reset]";
 
-const MODES_OF_DEMOS: &str = "How calls fail: a list such as `500,503,reset`, or `declared`, what each service declares [default: 500,502,503,504]";
-
-/// The four HTTP errors of the published experiments.
-pub(crate) const DEFAULT_MODES: &str = murphy_search::HTTP_MODES;
+const MODES_OF_DEMOS: &str = "How calls fail: a list such as `500,503,reset`, `http` for 500,502,503,504, or `declared`, what each service declares [default: 503,reset,after:reset]";
 
 /// Short, and has a real bug.
 pub(crate) const DEFAULT_APP: &str = "mailchimp";
@@ -219,9 +216,10 @@ pub(crate) struct SystemArgs {
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct SearchArgs {
-    /// How calls fail: a list such as `500,503,reset` [default: as murphy.toml says, or what the
-    /// callee's protocol can return: over HTTP 500,502,503,504, over gRPC UNAVAILABLE, INTERNAL,
-    /// DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED].
+    /// How calls fail: a list such as `500,503,reset`; `http` stands for 500,502,503,504, `grpc` for
+    /// four gRPC statuses [default: as murphy.toml says, or by the
+    /// callee's protocol: over HTTP 503,reset,after:reset, over gRPC UNAVAILABLE, INTERNAL and
+    /// after:UNAVAILABLE].
     #[arg(long, value_name = "MODES", help_heading = SEARCH)]
     pub(crate) modes: Option<String>,
 

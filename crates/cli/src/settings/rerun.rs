@@ -8,7 +8,7 @@ use murphy_report::shell::quoted;
 use murphy_campaign::StrategyKind;
 use murphy_search::{Order, Replies};
 
-use crate::args::{DEFAULT_MODES, SearchArgs, SystemArgs};
+use crate::args::{SearchArgs, SystemArgs};
 
 /// `murphy explain` for this app and these arguments, without the faultload.
 pub(super) fn explain_command(app: &str, system: &SystemArgs, args: &SearchArgs) -> String {
@@ -45,8 +45,7 @@ fn search_arguments(args: &SearchArgs) -> Vec<String> {
             add(name, pattern.clone());
         }
     }
-    let modes = args.modes.as_ref();
-    if let Some(modes) = modes.filter(|modes| *modes != DEFAULT_MODES) {
+    if let Some(modes) = &args.modes {
         add("--modes", modes.clone());
     }
     for (name, limit) in [

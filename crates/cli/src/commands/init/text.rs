@@ -12,7 +12,8 @@ const HEAD: &str = "\
 const EXAMPLE_SERVICE: &str = "shop";
 
 const MODES: &str = "
-# How calls fail; by default with what the callee's protocol can return.
+# How calls fail; by default with 503, reset and after:reset, over gRPC with UNAVAILABLE, INTERNAL and
+# after:UNAVAILABLE.
 # [search]
 # modes = [500, 503, \"reset\", \"hang\"]
 ";
