@@ -21,7 +21,7 @@ use crate::error::{Error, complain};
 use crate::progress::Progress;
 use crate::project::Project;
 use crate::reporting::{self, Replays, Reports};
-use crate::settings::Typed;
+use crate::settings::{Typed, rerun};
 use crate::{exit, observe, output, patience, runtime};
 
 /// What the scenarios of a run have in common.
@@ -186,6 +186,7 @@ async fn one(
         about: about(scenario),
         explain_command: explain_command(args, project, scenario),
         explain_ending: explain_ending(&project.command),
+        rerun_command: rerun::run_command(args, project, scenario),
         declared_in: match project.command.is_empty() {
             true => format!("[scenario.{}]", scenario.name),
             false => "the scenario in murphy.toml".to_owned(),

@@ -125,6 +125,8 @@ impl Settings {
                     about: about.to_owned(),
                     explain_command: rerun::explain_command(scenario, given, args)
                         + &rerun::strategy(typed.strategy),
+                    rerun_command: rerun::demo_command(scenario, given, args)
+                        + &rerun::strategy(typed.strategy),
                     ..Heading::default()
                 },
             },

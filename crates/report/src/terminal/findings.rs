@@ -12,7 +12,7 @@ use murphy_model::{BugClass, CallId, Faultload, Finding, Mode, Reply, Severity, 
 use super::label::Labels;
 use super::number::{counted, grouped, span};
 use super::style::{BAD, CAREFUL, GOOD, QUIET, TITLE};
-use super::{calls, coverage, heading, printed, visible};
+use super::{calls, coverage, heading, printed, suggestions, visible};
 use crate::Summary;
 use crate::shell::quoted;
 use crate::wording::{self, Count};
@@ -40,6 +40,7 @@ pub(super) fn write(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> 
         writeln!(out, "\n  {QUIET}{more}{QUIET:#}")?;
     }
     stale(summary, out)?;
+    suggestions::write(summary, out)?;
     writeln!(out)?;
     coverage::took(summary, out)?;
     let executions = counted(summary.certificate.explored, "execution");

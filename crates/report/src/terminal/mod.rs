@@ -13,6 +13,7 @@ mod hardening;
 mod printed;
 mod profile;
 mod style;
+mod suggestions;
 
 use std::io::{self, Write};
 
