@@ -22,7 +22,7 @@ pub(crate) use project::{
     RunArgs, TryArgs,
 };
 pub(crate) use report::{ReportArgs, ReportFormat};
-pub(crate) use setup::{CheckArgs, CompletionsArgs, InitArgs};
+pub(crate) use setup::{CheckArgs, CompletionsArgs, InitArgs, ModesArgs};
 
 /// Find out what an application does when the things it calls fail.
 #[derive(Parser, Debug)]
@@ -76,6 +76,8 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Read murphy.toml and say what it means.
     Check(CheckArgs),
+    /// List the ways in which calls can fail: what each shows and what it costs.
+    Modes(ModesArgs),
     /// Print the JSON Schema of murphy.toml.
     Schema,
     /// Print completions for a shell.
@@ -113,7 +115,7 @@ pub(crate) struct DemoArgs {
 
 const MODES_OF_THE_SEARCH: &str = "How calls fail: a list such as `500,503,reset`, or `http` for 500,502,503,504; for example systems also `declared` [default: as in the last campaign; for example systems 503,reset,after:reset]";
 
-const MODES_OF_DEMOS: &str = "How calls fail: a list such as `500,503,reset`, `http` for 500,502,503,504, or `declared`, what each service declares [default: 503,reset,after:reset]";
+const MODES_OF_DEMOS: &str = "How calls fail: a list such as `500,503,reset`, `http` for 500,502,503,504, or `declared`, what each service declares; `murphy modes` shows them all [default: 503,reset,after:reset]";
 
 /// Short, and has a real bug.
 pub(crate) const DEFAULT_APP: &str = "mailchimp";
@@ -217,7 +219,7 @@ pub(crate) struct SystemArgs {
 #[serde(default)]
 pub(crate) struct SearchArgs {
     /// How calls fail: a list such as `500,503,reset`; `http` stands for 500,502,503,504, `grpc` for
-    /// four gRPC statuses [default: as murphy.toml says, or by the
+    /// four gRPC statuses; `murphy modes` shows them all [default: as murphy.toml says, or by the
     /// callee's protocol: over HTTP 503,reset,after:reset, over gRPC UNAVAILABLE, INTERNAL and
     /// after:UNAVAILABLE].
     #[arg(long, value_name = "MODES", help_heading = SEARCH)]

@@ -13,7 +13,7 @@ const EXAMPLE_SERVICE: &str = "shop";
 
 const MODES: &str = "
 # How calls fail; by default with 503, reset and after:reset, over gRPC with UNAVAILABLE, INTERNAL and
-# after:UNAVAILABLE.
+# after:UNAVAILABLE. `murphy modes` shows them all.
 # [search]
 # modes = [500, 503, \"reset\", \"hang\"]
 ";
