@@ -220,8 +220,8 @@ pub(crate) struct SystemArgs {
 pub(crate) struct SearchArgs {
     /// How calls fail: a list such as `500,503,reset`; `http` stands for 500,502,503,504, `grpc` for
     /// four gRPC statuses; `murphy modes` shows them all [default: as murphy.toml says, or by the
-    /// callee's protocol: over HTTP 503,reset,after:reset, over gRPC UNAVAILABLE, INTERNAL and
-    /// after:UNAVAILABLE].
+    /// callee's protocol: over HTTP 503,reset,after:reset, over gRPC grpc:UNAVAILABLE,grpc:INTERNAL,
+    /// after:grpc:UNAVAILABLE].
     #[arg(long, value_name = "MODES", help_heading = SEARCH)]
     pub(crate) modes: Option<String>,
 
