@@ -217,6 +217,7 @@ impl<'r> Run<'r> {
             solo: heading.solo.as_deref().map(redact::owned),
             explain_command: redact::owned(&heading.explain_command),
             explain_ending: redact::owned(&heading.explain_ending),
+            rerun_command: redact::owned(&heading.rerun_command),
             declared_in: heading.declared_in.clone(),
         })));
     }

@@ -54,6 +54,9 @@ pub struct Heading {
     pub explain_command: String,
     /// What follows the faultload in that command, with the blank before it.
     pub explain_ending: String,
+    /// The command that runs the scenario again, without modes and what
+    /// `explain_ending` holds; empty if there is none.
+    pub rerun_command: String,
     /// Where a user declares which answers are right under faults; empty if
     /// nowhere.
     pub declared_in: String,

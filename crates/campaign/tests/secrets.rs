@@ -103,6 +103,7 @@ async fn no_secret_enters_an_event() {
             solo: Some(format!("runs failed (token={SECRET})")),
             explain_command: "murphy explain".to_owned(),
             explain_ending: format!(" -- test --token={SECRET}"),
+            rerun_command: format!("murphy run --config token={SECRET}"),
             declared_in: String::new(),
         },
     };

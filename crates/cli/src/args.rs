@@ -23,7 +23,7 @@ pub(crate) use project::{
     RunArgs, TryArgs,
 };
 pub(crate) use report::{ReportArgs, ReportFormat};
-pub(crate) use setup::{CheckArgs, CompletionsArgs, InitArgs};
+pub(crate) use setup::{CheckArgs, CompletionsArgs, InitArgs, ModesArgs};
 
 /// Find out what an application does when the things it calls fail.
 #[derive(Parser, Debug)]
@@ -77,6 +77,8 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Read murphy.toml and say what it means.
     Check(CheckArgs),
+    /// List the ways in which calls can fail: what each shows and what it costs.
+    Modes(ModesArgs),
     /// Print the JSON Schema of murphy.toml.
     Schema,
     /// Print completions for a shell.
@@ -112,12 +114,9 @@ pub(crate) struct DemoArgs {
     pub(crate) campaign: CampaignArgs,
 }
 
-const MODES_OF_THE_SEARCH: &str = "How calls fail: a list such as `500,503,reset`, for example systems also `declared` [default: as in the last campaign; for example systems 500,502,503,504]";
+const MODES_OF_THE_SEARCH: &str = "How calls fail: a list such as `500,503,reset`, or `http` for 500,502,503,504; for example systems also `declared` [default: as in the last campaign; for example systems 503,reset,after:reset]";
 
-const MODES_OF_DEMOS: &str = "How calls fail: a list such as `500,503,reset`, or `declared`, what each service declares [default: 500,502,503,504]";
-
-/// The four HTTP errors of the published experiments.
-pub(crate) const DEFAULT_MODES: &str = murphy_search::HTTP_MODES;
+const MODES_OF_DEMOS: &str = "How calls fail: a list such as `500,503,reset`, `http` for 500,502,503,504, or `declared`, what each service declares; `murphy modes` shows them all [default: 503,reset,after:reset]";
 
 /// Short, and has a real bug.
 pub(crate) const DEFAULT_APP: &str = "mailchimp";
@@ -220,9 +219,10 @@ pub(crate) struct SystemArgs {
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct SearchArgs {
-    /// How calls fail: a list such as `500,503,reset` [default: as murphy.toml says, or what the
-    /// callee's protocol can return: over HTTP 500,502,503,504, over gRPC UNAVAILABLE, INTERNAL,
-    /// DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED].
+    /// How calls fail: a list such as `500,503,reset`; `http` stands for 500,502,503,504, `grpc` for
+    /// four gRPC statuses; `murphy modes` shows them all [default: as murphy.toml says, or by the
+    /// callee's protocol: over HTTP 503,reset,after:reset, over gRPC grpc:UNAVAILABLE,grpc:INTERNAL,
+    /// after:grpc:UNAVAILABLE].
     #[arg(long, value_name = "MODES", help_heading = SEARCH)]
     pub(crate) modes: Option<String>,
 

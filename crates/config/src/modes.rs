@@ -1,8 +1,8 @@
 //! How calls fail: for all, for a service, for particular calls.
 //!
 //! Owns what the file says of it. Which of these rules counts for a call is
-//! decided in `search`; what a service fails with when no rule says so is what
-//! its protocol can return.
+//! decided in `search`, and so is what a service fails with when no rule says
+//! so: the defaults for its protocol.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use murphy_model::{Mode, Pattern};
 /// How calls fail.
 #[derive(Debug, Default)]
 pub struct ModeRules {
-    /// Where nothing more particular is said; `None`: what the callee's
-    /// protocol can return.
+    /// Where nothing more particular is said; `None`: the defaults for the
+    /// callee's protocol.
     pub usual: Option<Vec<Mode>>,
     /// By the service that is called.
     pub services: BTreeMap<String, Vec<Mode>>,

@@ -182,6 +182,10 @@ pub struct Began {
     /// What follows the faultload in that command, with the blank before it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub explain_ending: String,
+    /// The command that runs the scenario again, without modes and what
+    /// `explain_ending` holds; empty if there is none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub rerun_command: String,
     /// Where a user declares which answers are right under faults; empty if
     /// nowhere.
     #[serde(default, skip_serializing_if = "String::is_empty")]

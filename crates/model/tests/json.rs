@@ -410,6 +410,7 @@ fn beginnings() -> impl Strategy<Value = Began> {
             solo,
             explain_command: text.clone(),
             explain_ending: text.clone(),
+            rerun_command: text.clone(),
             declared_in: text,
         }
     })

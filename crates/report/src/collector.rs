@@ -57,6 +57,7 @@ impl Collector {
             profile: ended.profile,
             explain_command: began.explain_command,
             explain_ending: began.explain_ending,
+            rerun_command: began.rerun_command,
             declared_in: began.declared_in,
             replay_command: None,
             cases,

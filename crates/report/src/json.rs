@@ -17,7 +17,9 @@ use murphy_model::{
 use serde::Serialize;
 
 use crate::bugs;
-use crate::{Explained, Fate, Hardening, Meaning, Summary, redact, unseen};
+use crate::{
+    Explained, Fate, Hardening, Meaning, Suggestion, Summary, redact, suggestions, unseen,
+};
 use hardening::HardeningObject;
 
 /// Writes the summary of a campaign as one object and a newline.
@@ -69,6 +71,7 @@ struct SummaryObject<'s> {
     masked: Vec<String>,
     solo: Option<&'s str>,
     besides: Besides,
+    suggestions: Vec<SuggestionObject>,
     timing: TimingObject,
 }
 
@@ -113,8 +116,29 @@ impl<'s> SummaryObject<'s> {
                 .collect(),
             solo: summary.solo.as_deref(),
             besides: summary.besides,
+            suggestions: SuggestionObject::all(summary),
             timing: TimingObject::new(summary),
         }
+    }
+}
+
+/// Modes for another campaign; `command` is null where a program ran this one.
+#[derive(Serialize)]
+struct SuggestionObject {
+    modes: String,
+    why: String,
+    command: Option<String>,
+}
+
+impl SuggestionObject {
+    fn all(summary: &Summary) -> Vec<Self> {
+        let all = suggestions(summary).into_iter();
+        let object = |it: Suggestion| SuggestionObject {
+            modes: it.modes,
+            why: it.why,
+            command: it.command,
+        };
+        all.map(object).collect()
     }
 }
 

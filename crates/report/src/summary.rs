@@ -42,6 +42,9 @@ pub struct Summary {
     pub explain_command: String,
     /// What follows the faultload in that command, with the blank before it.
     pub explain_ending: String,
+    /// The command that runs the scenario again, without modes and what
+    /// `explain_ending` holds; empty if there is none.
+    pub rerun_command: String,
     /// Where a user declares which answers are right under faults; empty if
     /// nowhere.
     pub declared_in: String,
@@ -209,6 +212,7 @@ pub(crate) fn empty() -> Summary {
         profile: Vec::new(),
         explain_command: String::new(),
         explain_ending: String::new(),
+        rerun_command: String::new(),
         declared_in: String::new(),
         replay_command: None,
         cases: Vec::new(),

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use murphy_model::{
-    Audit, Besides, BugClass, Certificate, Fault, Faultload, Finding, Flag, Incomplete, Point,
-    Severity, Skips, Trace, Verdict,
+    Audit, Besides, BugClass, Certificate, Edge, EdgeProfile, Fault, Faultload, Finding, Flag,
+    Incomplete, Point, Severity, Skips, Trace, Verdict,
 };
 use murphy_report::{Case, Known, Summary, Timing, json, junit, markdown, terminal};
 use quick_junit::{Report, TestCaseStatus};
@@ -31,6 +31,25 @@ fn fault(text: &str, mode: &str) -> Fault {
 fn faultload(faults: &[(&str, &str)]) -> Faultload {
     let faults = faults.iter().map(|(point, mode)| fault(point, mode));
     Faultload::new(faults).unwrap()
+}
+
+/// An edge on which one attempt was followed by another.
+fn retried(caller: &str, callee: &str) -> EdgeProfile {
+    EdgeProfile {
+        edge: Edge {
+            caller: Some(caller.parse().unwrap()),
+            callee: callee.parse().unwrap(),
+        },
+        calls: 6,
+        failed: 2,
+        attempts: 2,
+        backoff: None,
+        timeout: None,
+        recovered: 1,
+        fallbacks: 0,
+        propagated: 0,
+        hedged: 0,
+    }
 }
 
 fn finding(id: &str, summary: &str, faultload: Faultload) -> Finding {
@@ -130,9 +149,10 @@ fn summary() -> Summary {
             total: Duration::from_millis(1500),
             reference: Duration::from_millis(10),
         },
-        profile: Vec::new(),
+        profile: vec![retried("shop POST /checkout", "pay POST /pay")],
         explain_command: "murphy explain".to_owned(),
         explain_ending: " -- pytest -q".to_owned(),
+        rerun_command: "murphy run".to_owned(),
         declared_in: String::new(),
         replay_command: Some("murphy replay".to_owned()),
         cases: vec![
@@ -323,6 +343,7 @@ fn markdown_of_a_campaign_without_findings_is_short() {
     let mut summary = summary();
     summary.findings.clear();
     summary.cases.clear();
+    summary.profile.clear();
     summary.known = None;
     (summary.masked, summary.solo) = (Vec::new(), None);
     summary.certificate = Certificate {

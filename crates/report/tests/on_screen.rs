@@ -133,6 +133,7 @@ fn scenario(name: &str, findings: Vec<Finding>, incomplete: Option<Incomplete>) 
         profile: Vec::new(),
         explain_command: "murphy explain".to_owned(),
         explain_ending: String::new(),
+        rerun_command: format!("murphy run {name}"),
         declared_in: format!("[scenario.{name}]"),
         replay_command: Some("murphy replay".to_owned()),
         cases: cases.collect(),

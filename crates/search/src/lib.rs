@@ -20,7 +20,9 @@ mod strategy;
 mod tree;
 
 pub use audit::Sample;
-pub use default_modes::{GRPC_MODES, HTTP_MODES, mode_names, mode_names_at, mode_rules};
+pub use default_modes::{
+    GRPC_MODES, HTTP_MODES, default_modes, mode_names, mode_names_at, mode_rules,
+};
 pub use explain::Explanation;
 pub use lineage::Lineage;
 pub use options::{Filter, ModeRules, Modes, Options, Order, Reduction, Replies};

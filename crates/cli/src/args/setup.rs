@@ -65,6 +65,20 @@ pub(crate) struct CheckArgs {
     pub(crate) command: Vec<String>,
 }
 
+const MODES_EXAMPLES: &str = "\
+Examples:
+  murphy modes                all of them
+  murphy modes after:reset    one: what it shows, what it costs, a demo of it
+  murphy modes http           what a word for several modes stands for";
+
+#[derive(Args, Debug)]
+#[command(after_help = MODES_EXAMPLES)]
+pub(crate) struct ModesArgs {
+    /// Only this mode, such as `503`, `after:reset` or `delay:2s`, or a list of them.
+    #[arg(value_name = "MODE")]
+    pub(crate) mode: Option<String>,
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct CompletionsArgs {
     /// The shell.

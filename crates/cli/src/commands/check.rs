@@ -10,7 +10,7 @@ use humantime::format_duration;
 use murphy_model::Pattern;
 use murphy_proxy::HEALTH_CHECKS;
 use murphy_report::redact;
-use murphy_search::{Reduction, Replies};
+use murphy_search::{GRPC_MODES, HTTP_MODES, Reduction, Replies};
 use murphy_system::spec::{
     CommandSpec, RequestCall, RequestSpec, ScenarioKind, ScenarioSpec, ServiceSpec, Source,
     StepSpec, Unused,
@@ -229,7 +229,10 @@ fn modes(config: &Config) -> Vec<(String, String)> {
         }
     };
     let usual = rules.usual.as_deref().map(mode_names);
-    let usual = usual.unwrap_or("what the callee's protocol can return".to_owned());
+    let usual = usual.unwrap_or_else(|| {
+        let [http, grpc] = [HTTP_MODES, GRPC_MODES].map(|list| list.replace(',', ", "));
+        format!("{http}; over gRPC {grpc}")
+    });
     let calls = rules.calls.iter();
     let mut lines: Vec<(String, String)> = calls
         .map(|(at, modes)| (at.to_string(), never(mode_names(modes))))

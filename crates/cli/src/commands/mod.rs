@@ -10,6 +10,7 @@ mod explain;
 mod harden;
 mod init;
 mod list;
+mod modes;
 mod plan;
 mod replay;
 mod report;
@@ -38,6 +39,7 @@ pub(crate) fn run(cli: Cli, context: &Context) -> Result<u8, Error> {
         Command::Explain(args) => explain::run(&args, context),
         Command::Init(args) => init::run(&args, context),
         Command::Check(args) => check::run(&args, context),
+        Command::Modes(args) => modes::run(&args),
         Command::Schema => schema::run(),
         Command::Completions(args) => completions::run(&args),
     }

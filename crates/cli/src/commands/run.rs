@@ -23,7 +23,7 @@ use crate::error::{Error, complain};
 use crate::progress::Progress;
 use crate::project::Project;
 use crate::reporting::{self, Output, Replays, Reports};
-use crate::settings::Typed;
+use crate::settings::{Typed, rerun};
 use crate::{exit, observe, output, patience, runtime};
 use murphy_config::TYPED;
 
@@ -216,6 +216,7 @@ async fn one(
         about: about(scenario),
         explain_command: explain_command(args, project, scenario),
         explain_ending: explain_ending(&project.command),
+        rerun_command: rerun::run_command(args, project, scenario),
         declared_in: match is_in_file(project, scenario) {
             true => format!("[scenario.{}]", scenario.name),
             false => "the scenario in murphy.toml".to_owned(),

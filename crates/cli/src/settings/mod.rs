@@ -23,7 +23,7 @@ use murphy_corpus::{App, FaultSet, Settings as Switches, Simulator, System};
 use murphy_model::{Faultload, Mode, Outcome};
 use murphy_search::Modes;
 
-use crate::args::{DEFAULT_MODES, DemoArgs, ExplainArgs, SystemArgs};
+use crate::args::{DemoArgs, ExplainArgs, SystemArgs};
 use crate::descriptors;
 use murphy_config::{SearchRules, Usage};
 
@@ -84,7 +84,8 @@ impl Settings {
         let switches = app::switches(&app, &given.set)?;
         let system = (app.build)(&switches);
         let identity = app::identity(system.identity.clone(), &given.identity)?;
-        let faults = modes::fault_set(args.modes.as_deref().unwrap_or(DEFAULT_MODES), &system)?;
+        let default = murphy_search::default_modes(system.wire.protocol());
+        let faults = modes::fault_set(args.modes.as_deref().unwrap_or(default), &system)?;
         let by_service = Modes::ByService(faults.by_service(&system));
         let search = typed.resolve(&SearchRules::default(), by_service)?;
         let jobs = args.jobs.unwrap_or(1);
@@ -123,6 +124,8 @@ impl Settings {
                 heading: Heading {
                     about: about.to_owned(),
                     explain_command: rerun::explain_command(scenario, given, args)
+                        + &rerun::strategy(typed.strategy),
+                    rerun_command: rerun::demo_command(scenario, given, args)
                         + &rerun::strategy(typed.strategy),
                     ..Heading::default()
                 },

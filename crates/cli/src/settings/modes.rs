@@ -1,7 +1,7 @@
 //! How calls are to fail, checked against what the services speak.
 
 use murphy_corpus::{FaultSet, System};
-use murphy_model::{Faultload, Mode, Outcome, nearest};
+use murphy_model::{Faultload, Mode, ModeSet, Outcome, nearest};
 
 use murphy_config::Usage;
 
@@ -17,13 +17,8 @@ pub(super) fn fault_set(text: &str, system: &System) -> Result<FaultSet, Usage> 
     let FaultSet::Listed(modes) = faults else {
         return Ok(faults);
     };
-    let words = text.split(',').map(str::trim);
-    let unfit = modes
-        .iter()
-        .zip(words)
-        .find(|(mode, _)| !mode.fits(system.wire.protocol()));
-    if let Some((mode, word)) = unfit {
-        return Err(does_not_fit("--modes", text, word, *mode, system));
+    if let Some((word, mode)) = unfit(text, system) {
+        return Err(does_not_fit("--modes", text, word, mode, system));
     }
     let mut once: Vec<Mode> = Vec::new();
     for mode in modes {
@@ -32,6 +27,16 @@ pub(super) fn fault_set(text: &str, system: &System) -> Result<FaultSet, Usage> 
         }
     }
     Ok(FaultSet::Listed(once))
+}
+
+/// The first word of a list of modes that the services cannot carry.
+fn unfit<'t>(text: &'t str, system: &System) -> Option<(&'t str, Mode)> {
+    let modes = |word| Mode::parse_list(word).unwrap_or_default();
+    let protocol = system.wire.protocol();
+    text.split(',').map(str::trim).find_map(|word| {
+        let unfit = modes(word).into_iter().find(|mode| !mode.fits(protocol));
+        unfit.map(|mode| (word, mode))
+    })
 }
 
 /// Checks that the services speak what the modes of a faultload need.
@@ -61,13 +66,20 @@ fn does_not_fit(argument: &str, text: &str, word: &str, mode: Mode, system: &Sys
     .at(argument, text, word, "a gRPC status")
     .hint(format!(
         "write `{}` instead; HTTP is spoken by {}",
-        http_equivalent(mode),
+        http_equivalent(word, mode),
         services.join(", ")
     ))
 }
 
-/// The HTTP status that gRPC gateways use for a code.
-fn http_equivalent(mode: Mode) -> u16 {
+/// What to write for a word: the HTTP status that gRPC gateways use for a code.
+fn http_equivalent(word: &str, mode: Mode) -> String {
+    match word == ModeSet::GRPC.name {
+        true => ModeSet::HTTP.name.to_owned(),
+        false => http_status(mode).to_string(),
+    }
+}
+
+fn http_status(mode: Mode) -> u16 {
     let Outcome::Grpc(code) = mode.outcome() else {
         return 500;
     };

@@ -1,4 +1,5 @@
-//! The command that asks about the same search of an example system.
+//! The commands that ask about the same search of an example system, and those
+//! that run it again in other modes, there and on a user's own system.
 //!
 //! Owns which arguments change what a search does; the others (jobs, format)
 //! are left out.
@@ -7,12 +8,46 @@ use murphy_report::shell::quoted;
 
 use murphy_campaign::StrategyKind;
 use murphy_search::{Order, Replies};
+use murphy_system::spec::ScenarioSpec;
 
-use crate::args::{DEFAULT_MODES, SearchArgs, SystemArgs};
+use crate::args::{RunArgs, SearchArgs, SystemArgs};
+use crate::project::Project;
 
 /// `murphy explain` for this app and these arguments, without the faultload.
 pub(super) fn explain_command(app: &str, system: &SystemArgs, args: &SearchArgs) -> String {
-    let mut words = vec!["murphy explain --app".to_owned(), app.to_owned()];
+    command("murphy explain --app", app, system, args)
+}
+
+/// `murphy demo` for this app and these arguments, without the modes.
+pub(super) fn demo_command(app: &str, system: &SystemArgs, args: &SearchArgs) -> String {
+    let args = SearchArgs {
+        modes: None,
+        ..args.clone()
+    };
+    let command = command("murphy demo", app, system, &args);
+    match system.simulate {
+        true => command + " --simulate",
+        false => command,
+    }
+}
+
+/// `murphy run` for this scenario, without the modes and a typed test.
+pub(crate) fn run_command(args: &RunArgs, project: &Project, scenario: &ScenarioSpec) -> String {
+    let mut words = vec!["murphy run".to_owned()];
+    if project.command.is_empty() && project.config.scenarios.len() > 1 {
+        words.push(quoted(&scenario.name));
+    }
+    if let Some(config) = &args.project.config {
+        words.push(format!(
+            "--config {}",
+            quoted(&config.display().to_string())
+        ));
+    }
+    words.join(" ")
+}
+
+fn command(begin: &str, app: &str, system: &SystemArgs, args: &SearchArgs) -> String {
+    let mut words = vec![begin.to_owned(), app.to_owned()];
     for (name, list) in [("--set", &system.set), ("--identity", &system.identity)] {
         if !list.is_empty() {
             words.extend([name.to_owned(), quoted(&list.join(","))]);
@@ -45,8 +80,7 @@ fn search_arguments(args: &SearchArgs) -> Vec<String> {
             add(name, pattern.clone());
         }
     }
-    let modes = args.modes.as_ref();
-    if let Some(modes) = modes.filter(|modes| *modes != DEFAULT_MODES) {
+    if let Some(modes) = &args.modes {
         add("--modes", modes.clone());
     }
     for (name, limit) in [

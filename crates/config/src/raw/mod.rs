@@ -254,7 +254,7 @@ pub(crate) struct StepTable {
 pub(crate) struct Search {
     /// How faultloads are chosen.
     pub(crate) strategy: Option<Text>,
-    /// How calls fail: `[500, "reset"]` or `"500,reset"`; by default what the callee's protocol can return.
+    /// How calls fail: `[500, "reset"]` or `"500,reset"`; `"http"` stands for 500,502,503,504, `"grpc"` for four gRPC statuses; by default 503, reset and after:reset over HTTP, grpc:UNAVAILABLE, grpc:INTERNAL and after:grpc:UNAVAILABLE over gRPC.
     pub(crate) modes: Option<Modes>,
     /// At most this many faults together.
     pub(crate) max_faults: Option<Count>,

@@ -35,7 +35,7 @@ pub(super) fn modes(
 fn at_least_one(checker: &mut Checker<'_>, words: Modes) -> Option<Vec<Mode>> {
     let span = words.span.clone();
     if matches!(&words.value, OneOrMany::Many(items) if items.is_empty()) {
-        let hint = "leave it out for what each callee's protocol can return";
+        let hint = "leave it out for the default, 503, reset and after:reset over HTTP";
         checker.refuse(
             &span,
             "without modes nothing can fail",

@@ -31,6 +31,7 @@ mod frame;
 mod interface;
 mod lexer;
 mod mode;
+mod mode_set;
 mod options;
 mod outcome;
 mod pattern;
@@ -40,6 +41,7 @@ mod suggest;
 mod text;
 
 pub use error::{SyntaxError, underlined};
+pub use mode_set::ModeSet;
 pub use suggest::nearest;
 
 #[cfg(test)]

@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use super::SyntaxError;
 use super::lexer::{Cursor, Next, Slice};
+use super::mode_set::ModeSet;
 use super::outcome;
+use super::suggest::nearest;
 use crate::{GrpcCode, Mode, Outcome, Phase, Reply};
 
 impl fmt::Display for GrpcCode {
@@ -100,10 +102,11 @@ impl FromStr for Mode {
 }
 
 impl Mode {
-    /// Reads a comma-separated list of at least one mode: `500, 503, reset`.
+    /// Reads a comma-separated list of at least one mode: `500, 503, reset`. A
+    /// [`ModeSet`] may stand for its modes, as in `http, reset`.
     pub fn parse_list(text: &str) -> Result<Vec<Mode>, SyntaxError> {
         let mut cursor = Cursor::new("list of modes", text);
-        let mut modes = vec![read(&mut cursor)?];
+        let mut modes = read_one_or_set(&mut cursor)?;
         loop {
             match cursor.next() {
                 Next::End => return Ok(modes),
@@ -115,15 +118,38 @@ impl Mode {
                         .with_hint("write the list as `500,503,reset`"));
                 }
             };
-            modes.push(read(&mut cursor)?);
+            modes.extend(read_one_or_set(&mut cursor)?);
         }
     }
 }
 
-/// Reads the mode that comes next; white space or a comma ends it.
+/// Reads what comes next in a list: a mode, or a word that stands for several.
+fn read_one_or_set(cursor: &mut Cursor<'_>) -> Result<Vec<Mode>, SyntaxError> {
+    cursor.skip_space();
+    let mut ahead = cursor.clone();
+    let word = ahead.take_until(ends_mode).text;
+    if let Some(set) = ModeSet::named(word) {
+        *cursor = ahead;
+        return Mode::parse_list(set.modes);
+    }
+    let names = ModeSet::ALL.map(|set| set.name);
+    let meant = nearest(word, names).filter(|_| !word.contains(':'));
+    let mode = read(cursor).map_err(|error| match meant {
+        Some(name) => error.with_hint(format!("did you mean `{name}`?")),
+        None => error,
+    })?;
+    Ok(vec![mode])
+}
+
+/// White space or a comma ends a mode.
+fn ends_mode(c: char) -> bool {
+    c.is_whitespace() || c == ','
+}
+
+/// Reads the mode that comes next.
 pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Mode, SyntaxError> {
     cursor.skip_space();
-    let word = cursor.take_until(|c| c.is_whitespace() || c == ',');
+    let word = cursor.take_until(ends_mode);
     if word.text.is_empty() {
         return Err(cursor.error(word.range(), outcome::EXPECTED, "a mode is missing"));
     }
@@ -235,6 +261,25 @@ mod tests {
             let error = Mode::parse_list(text).unwrap_err();
             assert_eq!(&text[error.span()], at, "{error}");
         }
+    }
+
+    #[test]
+    fn a_word_may_stand_for_several_modes_of_a_list() {
+        let list = |text: &str| Mode::parse_list(text).unwrap();
+        assert_eq!(list("http"), [500, 502, 503, 504].map(Mode::status));
+        assert_eq!(list("grpc").len(), 4);
+        assert_eq!(list("reset, http")[1..], list("http"));
+        for (text, at, hint) in [
+            ("htp", "htp", "did you mean `http`?"),
+            ("503,grp", "grp", "did you mean `grpc`?"),
+            ("after:http", "http", "write the modes one by one"),
+        ] {
+            let error = Mode::parse_list(text).unwrap_err();
+            assert_eq!(&text[error.span()], at, "{error}");
+            assert!(error.to_string().contains(hint), "{error}");
+        }
+        // One fault has one mode.
+        assert_refused::<Mode>("http", "http", "such as `503`");
     }
 
     #[test]

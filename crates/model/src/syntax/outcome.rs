@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::SyntaxError;
 use super::lexer::{Cursor, Slice};
+use super::mode_set::ModeSet;
 use super::suggest::nearest;
 use crate::{GrpcCode, Outcome};
 
@@ -104,6 +105,12 @@ fn with_argument(
 
 fn unknown(cursor: &Cursor<'_>, word: Slice<'_>) -> SyntaxError {
     let error = cursor.error(word.range(), EXPECTED, "not a mode");
+    if let Some(set) = ModeSet::named(word.text) {
+        let (name, modes) = (set.name, set.modes);
+        return error.with_hint(format!(
+            "`{name}` stands for several modes of a list; write the modes one by one, such as `503`: {modes}"
+        ));
+    }
     let grpc = nearest(word.text, GrpcCode::all().map(GrpcCode::name));
     match (nearest(word.text, KNOWN), grpc) {
         (Some(mode), _) => error.with_hint(format!("did you mean `{mode}`?")),

@@ -15,7 +15,7 @@ use crate::label::Labels;
 use crate::number::{counted, grouped, span};
 use crate::summary::FindingIndex;
 use crate::wording::{self, Claim, Count};
-use crate::{Case, Summary};
+use crate::{Case, Summary, suggestions};
 use escape::{block, cell_code, code, text};
 
 /// More failing executions than this bury the rest, and job summaries have a
@@ -37,7 +37,8 @@ pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     coverage(summary, out)?;
     skipped(summary, out)?;
     doubts(summary, &labels, out)?;
-    failing_cases(summary, &labels, out)
+    failing_cases(summary, &labels, out)?;
+    what_else(summary, out)
 }
 
 fn verdict(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
@@ -297,6 +298,19 @@ fn last_lines(output: &str) -> &str {
     let output = output.trim_end();
     let mut ends = output.rmatch_indices('\n').map(|(at, _)| at + 1);
     &output[ends.nth(MOST_LINES - 1).unwrap_or(0)..]
+}
+
+fn what_else(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let all = suggestions(summary);
+    if all.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n### What else to try\n")?;
+    for suggestion in &all {
+        let what = suggestion.command.as_ref().unwrap_or(&suggestion.modes);
+        writeln!(out, "- {}: {}", code(what), text(&suggestion.why))?;
+    }
+    Ok(())
 }
 
 /// A part that is folded away. Renderers want blank lines around what is

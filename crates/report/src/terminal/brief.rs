@@ -16,7 +16,7 @@ use super::label::Labels;
 use super::number::{counted, grouped, span};
 use super::prose::prose;
 use super::style::{CAREFUL, GOOD, QUIET, TITLE};
-use super::{Detail, heading, visible};
+use super::{Detail, heading, suggestions, visible};
 use crate::Summary;
 use crate::bugs::{self, Bug};
 use crate::wording::{self, Claim};
@@ -87,6 +87,7 @@ pub(super) fn write(
         for summary in &summaries {
             findings::stale(summary, out)?;
         }
+        suggestions::write(&summaries, out)?;
         let took: Duration = summaries.iter().map(|it| it.timing.total).sum();
         writeln!(out, "\n{QUIET}Took {}{QUIET:#}", span(took))?;
     }

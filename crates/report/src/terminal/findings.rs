@@ -13,7 +13,7 @@ use super::label::Labels;
 use super::number::{counted, grouped, span};
 use super::prose::prose;
 use super::style::{BAD, CAREFUL, GOOD, QUIET, TITLE};
-use super::{calls, coverage, heading, printed, visible};
+use super::{calls, coverage, heading, printed, suggestions, visible};
 use crate::Summary;
 use crate::bugs::{self, Bug};
 use crate::shell::quoted;
@@ -90,6 +90,7 @@ pub(super) fn write(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> 
         writeln!(out, "\n  {QUIET}{more}{QUIET:#}")?;
     }
     stale(summary, out)?;
+    suggestions::write(&[summary], out)?;
     writeln!(out)?;
     coverage::took(summary, out)?;
     let executions = counted(summary.certificate.explored, "execution");

@@ -16,6 +16,7 @@ mod printed;
 mod profile;
 mod prose;
 mod style;
+mod suggestions;
 
 pub use brief::RunResult;
 

@@ -17,7 +17,8 @@ const HEAD: &str = "\
 const EXAMPLE_SERVICE: &str = "shop";
 
 const MODES: &str = "
-# How calls fail; by default with what the callee's protocol can return.
+# How calls fail; by default with 503, reset and after:reset, over gRPC with grpc:UNAVAILABLE, grpc:INTERNAL and
+# after:grpc:UNAVAILABLE. `murphy modes` shows them all.
 # [search]
 # modes = [500, 503, \"reset\", \"hang\"]
 ";
