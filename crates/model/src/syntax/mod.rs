@@ -40,7 +40,7 @@ mod suggest;
 mod text;
 
 pub use error::{SyntaxError, underlined};
-pub use suggest::nearest;
+pub use suggest::{nearest, nearest_first};
 
 #[cfg(test)]
 mod testing {
