@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 
-use murphy_model::{Fault, Faultload, Frame, Point, Target};
+use murphy_model::{Fault, Faultload, Finding, Frame, Point, Target};
 
 /// Digits of a payload's hash that tell two calls apart.
 const HASH_DIGITS: usize = 6;
@@ -121,6 +121,21 @@ pub(super) fn siblings(frames: &[&Frame]) -> Vec<String> {
         _ => bare.to_string(),
     };
     frames.iter().zip(&bare).map(label).collect()
+}
+
+/// The call that a finding is about, by the names of services and what they are
+/// asked for: the one to blame, or else those that are made to fail.
+pub fn call_of(finding: &Finding) -> String {
+    match &finding.edge {
+        Some(edge) => bare_point(edge).to_string(),
+        None => {
+            let calls = finding.faultload.iter().map(|(target, _)| match target {
+                Target::Call(point) | Target::Every(point) => bare_point(point).to_string(),
+                Target::Matching(_) => target.to_string(),
+            });
+            calls.collect::<Vec<_>>().join(", ")
+        }
+    }
 }
 
 /// The frame without payload, predecessors and call site.

@@ -217,7 +217,7 @@ impl Replayed {
                 self.repeats
             )?;
         }
-        terminal::write_calls(self.trace(), out)?;
+        terminal::write_injected_calls(self.trace(), out)?;
         match (self.observed.printed(), &self.result) {
             (Some(output), ReplayResult::Failed { .. }) => {
                 writeln!(out, "\nWhat was printed")?;

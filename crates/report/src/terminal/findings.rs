@@ -99,10 +99,10 @@ fn stale(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     let Some(known) = known.filter(|known| !known.stale.is_empty()) else {
         return Ok(());
     };
-    let ids = known.stale.join(", ");
+    let ids = known.stale.join(" ");
     writeln!(
         out,
-        "\nNot found any more, and to be taken out of {}: {ids}",
+        "\nNot found any more, and to be taken out of {}: murphy baseline remove {ids}",
         known.file
     )
 }
@@ -159,7 +159,7 @@ fn title(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, ": {}", class_text(finding))
 }
 
-fn class_text(finding: &Finding) -> &'static str {
+pub(super) fn class_text(finding: &Finding) -> &'static str {
     match finding.class {
         BugClass::NoHandling => "the failure reached the scenario unhandled",
         BugClass::UnrelatedException => "something other than the injected failure broke",
@@ -200,7 +200,7 @@ fn circumstances(finding: &Finding, labels: &Labels, out: &mut dyn Write) -> io:
 
 /// What is to be said about one of the calls: how it was made to fail, how
 /// long its caller waited, whether it is to blame.
-fn remark(finding: &Finding, id: CallId) -> String {
+pub(super) fn remark(finding: &Finding, id: CallId) -> String {
     let call = finding.shown.trace.call(id);
     let mut remarks = Vec::new();
     remarks.extend(call.mode().map(|mode| cause(mode, call.reply)));
@@ -239,7 +239,7 @@ fn blame(class: BugClass) -> &'static str {
 
 /// Other faultloads that show the same: those over the same calls are told by
 /// their modes alone.
-fn others(finding: &Finding, labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn others(finding: &Finding, labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
     let targets = |faultload: &Faultload| -> Vec<Target> {
         faultload.iter().map(|(target, _)| target.clone()).collect()
     };
@@ -432,7 +432,7 @@ mod tests {
     known, but no longer excused: its entry in base.toml has expired
     known, but not with 503: see base.toml
 
-Not found any more, and to be taken out of base.toml: M-000009
+Not found any more, and to be taken out of base.toml: murphy baseline remove M-000009
 ";
         assert_eq!(style::plain(&out), expected);
     }

@@ -8,6 +8,7 @@
 mod calls;
 mod coverage;
 mod explained;
+mod explained_finding;
 mod findings;
 mod hardening;
 mod printed;
@@ -55,6 +56,15 @@ pub fn write_injected_calls(trace: &murphy_model::Trace, out: &mut dyn Write) ->
 /// Writes what became of a faultload.
 pub fn write_explained(explained: &Explained, out: &mut dyn Write) -> io::Result<()> {
     explained::write(explained, out)
+}
+
+/// Writes all that is known of one finding of a campaign.
+pub fn write_finding(
+    summary: &Summary,
+    finding: &murphy_model::Finding,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    unseen::write_escaped(out, |out| explained_finding::write(summary, finding, out))
 }
 
 /// Writes what to harden.
