@@ -72,7 +72,7 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Say which call sites to harden: the few that cover most of what was found.
     Harden(HardenArgs),
-    /// See which services are up, which context survives where, and what would be injected.
+    /// See which services are up, how calls are attributed, and what would be injected.
     Doctor(DoctorArgs),
     /// Keep known findings from failing the build: list, add, remove or write them.
     Baseline(BaselineArgs),

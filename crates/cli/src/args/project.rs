@@ -192,7 +192,21 @@ pub(crate) struct TryArgs {
     pub(crate) project: ProjectArgs,
 }
 
+const DOCTOR_EXAMPLES: &str = "\
+Starts what is to be started, runs your test a few times without faults, and prints one page: which
+services are up, how it is known who made each call and how certain that is, what is not seen and
+why, whether the runs are alike, what would be injected, and what to change. Nothing fails. A
+service that does not come up is waited for 10 seconds, unless `start_within` says otherwise.
+
+Examples:
+  murphy doctor                             every scenario of murphy.toml
+  murphy doctor --scenario checkout
+  murphy doctor -- pytest -q tests/checkout.py
+
+Exit codes: 0 the test passes and is stable, 3 it is not, or a service is down.";
+
 #[derive(Args, Debug)]
+#[command(after_help = DOCTOR_EXAMPLES)]
 pub(crate) struct DoctorArgs {
     #[command(flatten)]
     pub(crate) project: ProjectArgs,

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use murphy_model::{CallId, Frame, Point, Reply, Trace};
 
 use super::heading;
-use super::label::{bare_frame, siblings, without_predecessors};
+use super::label::{CallNames, bare_frame, siblings, without_predecessors};
 use super::number::counted;
 use super::style::{BAD, GOOD, QUIET};
 use crate::Summary;
@@ -29,7 +29,12 @@ struct Node {
 
 pub(super) fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     heading("Calls without faults", out)?;
-    for root in trace_nodes(&summary.reference, None, &|_| String::new()) {
+    for root in trace_nodes(
+        &CallNames::new(&summary.reference, &[]),
+        &summary.reference,
+        None,
+        &|_| String::new(),
+    ) {
         draw(&root, "  ", "  ", out)?;
     }
     let conditional = conditional(summary);
@@ -48,8 +53,19 @@ pub(super) fn write_trace(
     indent: &str,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    write_named(trace, &CallNames::new(trace, &[]), remark, indent, out)
+}
+
+/// The same with these names for the calls.
+pub(super) fn write_named(
+    trace: &Trace,
+    names: &CallNames<'_>,
+    remark: &dyn Fn(CallId) -> String,
+    indent: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut drawn = Vec::new();
-    for root in trace_nodes(trace, None, remark) {
+    for root in trace_nodes(names, trace, None, remark) {
         draw(&root, indent, indent, &mut drawn)?;
     }
     let lines: Vec<&[u8]> = drawn.split_inclusive(|byte| *byte == b'\n').collect();
@@ -67,21 +83,21 @@ pub(super) fn write_trace(
 }
 
 fn trace_nodes(
+    names: &CallNames<'_>,
     trace: &Trace,
     parent: Option<CallId>,
     remark: &dyn Fn(CallId) -> String,
 ) -> Vec<Node> {
     let ids: Vec<CallId> = trace.children(parent).collect();
-    let frames: Vec<&Frame> = ids.iter().map(|id| trace.call(*id).point.frame()).collect();
     let node = |(id, label): (&CallId, String)| Node {
         text: format!(
             "{label}  {}{}",
             reply_text(trace.call(*id).reply),
             remark(*id)
         ),
-        below: trace_nodes(trace, Some(*id), remark),
+        below: trace_nodes(names, trace, Some(*id), remark),
     };
-    ids.iter().zip(siblings(&frames)).map(node).collect()
+    ids.iter().zip(names.siblings(&ids)).map(node).collect()
 }
 
 fn reply_text(reply: Option<Reply>) -> String {

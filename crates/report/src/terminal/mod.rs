@@ -18,7 +18,7 @@ mod style;
 use std::io::{self, Write};
 
 use crate::{Explained, Hardening, Summary, label, number, redact, unseen};
-use label::Labels;
+use label::{CallNames, Labels};
 use style::{CAREFUL, TITLE};
 
 /// Writes the summary of a campaign.
@@ -39,9 +39,15 @@ fn write_parts(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     findings::write(summary, &labels, out)
 }
 
-/// Writes the calls of an execution as a tree.
-pub fn write_calls(trace: &murphy_model::Trace, out: &mut dyn Write) -> io::Result<()> {
-    calls::write_trace(trace, &|_| String::new(), "  ", out)
+/// Writes the calls of an execution as a tree, each with its query where that
+/// is known, and with a remark.
+pub fn write_calls(
+    trace: &murphy_model::Trace,
+    names: &CallNames<'_>,
+    remark: &dyn Fn(murphy_model::CallId) -> String,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    calls::write_named(trace, names, remark, "  ", out)
 }
 
 /// Writes the calls of an execution as a tree, with what was injected.
