@@ -238,7 +238,7 @@ impl<'r> Run<'r> {
                 let mut counted = Counted::new(self.sink);
                 let ran = reference::run(self.world, self.settings, &mut counted).await?;
                 self.checks.besides.references = counted.references.saturating_sub(1);
-                ran
+                (ran.observed, ran.chosen)
             }
         };
         chosen.masked = redacted::sentences(&chosen.masked);

@@ -62,6 +62,7 @@ impl fmt::Display for Varies {
         match self {
             Varies::Calls { at, counts } => {
                 let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
+                let at = murphy_report::point_text(at);
                 write!(f, "{at} is called {} times", counts.join(", then "))
             }
             Varies::Replies { at, replies } => {
@@ -69,6 +70,7 @@ impl fmt::Display for Varies {
                     reply.map_or("nothing".to_owned(), |reply| reply.to_string())
                 };
                 let replies: Vec<String> = replies.iter().map(text).collect();
+                let at = murphy_report::point_text(at);
                 write!(f, "{at} is answered {}", replies.join(", then "))
             }
         }

@@ -29,7 +29,7 @@ mod world;
 pub use campaign::{Failed, Memory, Outcome, STATE_LEFT_BEHIND, run};
 pub use infer_identity::Varies;
 pub use murphy_model::{Event, LeftBehind, Sink, Standing};
-pub use reference::{Refused, ResolvedIdentity, run as references};
+pub use reference::{ReferenceRuns, Refused, ResolvedIdentity, run as references};
 pub use retrace::{Retraced, retrace};
 pub use searcher::Searcher;
 pub use settings::{Droppable, Heading, IdentityChoice, REFERENCES, Settings, StrategyKind};

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use murphy_model::{Event, Faultload, Identity, Observed, Point, Sink, Verdict};
-use murphy_registry::Recorded;
+use murphy_registry::{Arrival, Recorded};
 
 use crate::answer_masks;
 use crate::first_run::Trials;
@@ -71,13 +71,25 @@ pub enum Refused {
     },
 }
 
-/// Runs the references and settles how calls are identified. What comes back
-/// is the first of them, its calls named as they will be.
+/// What the references show, where the scenario is fit to be tested.
+#[derive(Clone, Debug)]
+pub struct ReferenceRuns {
+    /// The first of them, its calls named as they will be.
+    pub observed: Observed,
+    /// How calls are identified.
+    pub chosen: ResolvedIdentity,
+    /// The query that each of its calls was made with, in their order, without
+    /// what does not count; empty where there was none or a body besides, and
+    /// for all calls where requests are not seen.
+    pub queries: Vec<String>,
+}
+
+/// Runs the references and settles how calls are identified.
 pub async fn run(
     world: &dyn World,
     settings: &Settings,
     sink: &mut dyn Sink,
-) -> Result<(Observed, ResolvedIdentity), crate::Failed> {
+) -> Result<ReferenceRuns, crate::Failed> {
     let start = Arc::new(settings.identity.start().clone());
     let none = Faultload::none();
     let mut references: Vec<(Observed, Option<Recorded>)> = Vec::new();
@@ -106,14 +118,37 @@ pub async fn run(
         settled => settled,
     };
     let (observed, mut chosen) = settled?;
+    let requests = references.first().and_then(|(_, it)| it.as_ref());
+    let queries = requests.map(|it| queries(it, &chosen.identity.masked));
     chosen.first_run = trials.first_run_calls(&observed, settings);
     match world.claims_to_be_cold() && !chosen.first_run.is_empty() {
         true => Err(Refused::NotCold {
             at: chosen.first_run,
         }
         .into()),
-        false => Ok((observed, chosen)),
+        false => Ok(ReferenceRuns {
+            observed,
+            chosen,
+            queries: queries.unwrap_or_default(),
+        }),
     }
+}
+
+/// The query of each request that has no body, without the parameters that do
+/// not count: together with the path it identifies the call.
+fn queries(recorded: &Recorded, masked: &[String]) -> Vec<String> {
+    let counts = |parameter: &&str| {
+        let name = parameter.split('=').next().unwrap_or_default();
+        !parameter.is_empty() && !masked.iter().any(|masked| masked == name)
+    };
+    let query = |request: &Arrival| match request.body.is_empty() {
+        true => {
+            let parameters = request.query.split('&').filter(counts);
+            parameters.collect::<Vec<_>>().join("&")
+        }
+        false => String::new(),
+    };
+    recorded.requests.iter().map(query).collect()
 }
 
 /// Whether all that varies is that the first reference made more calls.

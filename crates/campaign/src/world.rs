@@ -18,6 +18,8 @@ use crate::redacted::redacted;
 pub struct SetupError {
     /// What is wrong, in one line.
     pub message: String,
+    /// The service that is wrong, if it is one alone.
+    pub service: Option<String>,
     /// Where the part concerned is described, such as `murphy.toml:3`.
     pub place: Option<String>,
     /// The way out.
@@ -31,10 +33,18 @@ impl SetupError {
     pub fn new(message: impl Into<String>) -> Self {
         SetupError {
             message: message.into(),
+            service: None,
             place: None,
             hint: None,
             logs: Vec::new(),
         }
+    }
+
+    /// With the service that is wrong.
+    #[must_use]
+    pub fn of_service(mut self, name: &str) -> Self {
+        self.service = Some(name.to_owned());
+        self
     }
 
     /// With where the part concerned is described, if it is known.

@@ -3,6 +3,7 @@
 //! Owns names, help and defaults of arguments. Nothing is checked here that
 //! needs to know an app; that is [`crate::settings`]' job.
 
+mod baseline;
 mod harden;
 mod project;
 mod report;
@@ -17,10 +18,13 @@ use murphy_report::terminal::Detail;
 use murphy_search::{Order, Replies};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use baseline::{
+    BaselineAddArgs, BaselineArgs, BaselineCommand, BaselineFileArgs, BaselineListArgs,
+    BaselineRemoveArgs, BaselineWriteArgs,
+};
 pub(crate) use harden::HardenArgs;
 pub(crate) use project::{
-    BaselineArgs, BaselineCommand, DoctorArgs, ListArgs, PlanArgs, ProjectArgs, ReplayArgs,
-    RunArgs, TryArgs,
+    DoctorArgs, ListArgs, PlanArgs, ProjectArgs, ReplayArgs, RunArgs, TryArgs,
 };
 pub(crate) use report::{ReportArgs, ReportFormat};
 pub(crate) use setup::{CheckArgs, CompletionsArgs, InitArgs, ModesArgs};
@@ -41,7 +45,8 @@ Start here:
   murphy try \"cart GET * = 503\"  make calls of your choice fail once, and see what happens
   murphy run -- pytest -q         test it, with your own test
   murphy harden --budget 3        see which call sites to harden first
-  murphy replay M-67f873          see whether a finding is fixed
+  murphy explain M-67f873         see what a finding is about
+  murphy replay M-67f873          see whether it is fixed; `--all`: every finding of the last run
   murphy report junit             print the last result once more, in another format
 
 Exit codes: 0 no findings, 1 findings, 2 usage or configuration, 3 the scenario fails without
@@ -56,7 +61,7 @@ pub(crate) enum Command {
     Try(TryArgs),
     /// Test an example system with known bugs; no set-up needed.
     Demo(DemoArgs),
-    /// Say what became of a faultload in the search, and why; or show one execution.
+    /// Explain a finding; say what became of a faultload, and why; or show one execution.
     Explain(ExplainArgs),
     /// Run a test once and show the calls it leads to: what can be injected.
     List(ListArgs),
@@ -68,11 +73,10 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Say which call sites to harden: the few that cover most of what was found.
     Harden(HardenArgs),
-    /// See which services are up, which context survives where, and what would be injected.
+    /// See which services are up, how calls are attributed, and what would be injected.
     Doctor(DoctorArgs),
-    /// Keep known findings from failing the build.
-    #[command(subcommand)]
-    Baseline(BaselineCommand),
+    /// Keep known findings from failing the build: list, add, remove or write them.
+    Baseline(BaselineArgs),
     /// Write a commented murphy.toml for your own system.
     Init(InitArgs),
     /// Read murphy.toml and say what it means.
@@ -126,6 +130,8 @@ A faultload is a list of faults, each a call and a mode. With a wildcard (`*`, o
 callers) it means every attempt of every call that matches, unless `#1`, `#2`, … names one:
   murphy explain \"** > cart * = 503\"
   murphy explain \"** > cart * = 503\" -- pytest -q tests
+  murphy explain M-9b6263                   a finding of the last campaigns: what was injected,
+                                            what each caller did, why it counts
   murphy explain 35                         execution 35 of the last campaign
   murphy explain --app mailchimp \"** > app-server * = 503\"
   murphy explain --app netflix \"** > user-profile * = 500, ** > bookmarks * = 503\"
@@ -151,9 +157,9 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) scenario: Option<String>,
 
-    /// The faultload to explain, such as "** > cart GET /cart = 503", or the number of an execution
-    /// of the last campaign.
-    #[arg(value_name = "FAULTLOAD|EXECUTION")]
+    /// A finding of the last campaigns, by name or its beginning; a faultload, such as
+    /// "** > cart GET /cart = 503"; or the number of an execution of the last campaign.
+    #[arg(value_name = "FINDING|FAULTLOAD|EXECUTION")]
     pub(crate) faultload: String,
 
     /// What was given to `murphy run` after `--`.

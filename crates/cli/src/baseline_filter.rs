@@ -1,13 +1,15 @@
 //! Which findings of a campaign the baseline knows.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use murphy_report::shell::quoted;
 use murphy_report::{Known, Summary};
-use murphy_store::baseline::{Baseline, Date};
+use murphy_store::baseline::{Baseline, Date, Entry};
 
 use crate::args::SearchArgs;
+use crate::output;
 use crate::project::Project;
 use murphy_config::Usage;
 
@@ -33,6 +35,23 @@ impl BaselineFilter {
         Ok(Some(BaselineFilter { file, baseline }))
     }
 
+    /// Says which entries have expired: they excuse nothing any more, whether
+    /// or not their findings are still there.
+    pub(crate) fn say_expired(&self) {
+        let today = today();
+        let expired = self.baseline.entries().iter();
+        let expired = expired.filter(|entry| entry.is_expired(&today));
+        let ids: BTreeSet<&str> = expired.map(|entry| entry.id.as_str()).collect();
+        let ids: Vec<&str> = ids.into_iter().collect();
+        if !ids.is_empty() {
+            output::say(format_args!(
+                "note: expired in {}, so no longer excused: {} (`murphy baseline` lists them)",
+                self.file.display(),
+                ids.join(", ")
+            ));
+        }
+    }
+
     /// What it says of the findings of a campaign. That a bug is not there any
     /// more is told only by who looked everywhere.
     pub(crate) fn of(&self, summary: &Summary, search: &SearchArgs) -> Known {
@@ -40,7 +59,7 @@ impl BaselineFilter {
         let findings = &summary.findings;
         let split = self.baseline.split(&summary.scenario, findings, &today());
         let reasons = split.known.iter();
-        let reasons = reasons.map(|(finding, entry)| (finding.id.clone(), entry.reason.clone()));
+        let reasons = reasons.map(|(finding, entry)| (finding.id.clone(), reason(entry)));
         Known {
             file: self.file.display().to_string(),
             reasons: reasons.collect(),
@@ -61,6 +80,14 @@ impl BaselineFilter {
                 .map(|entry| entry.id.clone())
                 .collect(),
         }
+    }
+}
+
+/// Why an entry may stay, in words.
+fn reason(entry: &Entry) -> String {
+    match entry.reason.is_empty() {
+        true => "no reason given".to_owned(),
+        false => entry.reason.clone(),
     }
 }
 

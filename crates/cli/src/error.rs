@@ -8,6 +8,7 @@ use murphy::replays::ReplayError;
 use murphy::setup_error_text;
 use murphy_campaign::{Failed, Refused, SetupError, Varies};
 use murphy_model::{Interface, Point};
+use murphy_report::point_text;
 use murphy_store::StoreError;
 
 use crate::{exit, output, runtime};
@@ -209,7 +210,8 @@ const UNSTABLE: &str = "make the scenario start from the same state every time (
 
 /// What is said to bring everything back to how it is after a start does not.
 fn not_cold(at: &[Point]) -> SetupError {
-    let calls: Vec<String> = at.iter().map(|at| format!("`{at}`")).collect();
+    let calls = at.iter().map(|at| format!("`{}`", point_text(at)));
+    let calls: Vec<String> = calls.collect();
     SetupError::new(format!(
         "executions do not begin as the first after a start: only that made {}",
         calls.join(", ")

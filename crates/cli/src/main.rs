@@ -26,6 +26,7 @@ mod reporting;
 mod runtime;
 mod saved_args;
 mod settings;
+mod stored;
 mod unseen;
 mod worlds;
 

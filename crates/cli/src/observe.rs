@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use murphy_campaign::{Event, ResolvedIdentity, Settings as Campaign, Sink, World};
+use murphy_campaign::{Event, ReferenceRuns, ResolvedIdentity, Settings as Campaign, Sink, World};
 use murphy_model::{Flag, Observed};
 use murphy_system::spec::ScenarioSpec;
 
@@ -20,6 +20,8 @@ pub(crate) const HINT: &str = "fix the test or the system first: faults tell not
 pub(crate) struct Seen {
     pub(crate) observed: Observed,
     pub(crate) chosen: ResolvedIdentity,
+    /// The query of each call, where it is known.
+    pub(crate) queries: Vec<String>,
     /// How long one execution takes from its start to the start of the next:
     /// with what is reset before it and what is waited for after it.
     pub(crate) each: Duration,
@@ -47,13 +49,13 @@ pub(crate) fn references(
         let each = began.elapsed() / count.number.max(1);
         let at_once = world.workers().min(jobs);
         let restart = world.system().restart_took();
-        let done = done.map(|(observed, chosen)| {
-            let unseen = Unseen::of(&world, &observed);
-            (observed, chosen, unseen)
+        let done = done.map(|runs| {
+            let unseen = Unseen::of(&world, &runs.observed);
+            (runs, unseen)
         });
         let missed = count.first.missed(&world, &project.config.system, scenario);
         let stopped = runtime::stop(world.stop(), false).await;
-        let (observed, chosen, unseen) = done.map_err(|failed| {
+        let (runs, unseen) = done.map_err(|failed| {
             let error = Error::of_campaign(failed, HINT);
             match &missed {
                 Some(missed) => missed.explain(error),
@@ -63,6 +65,11 @@ pub(crate) fn references(
         if let Some(missed) = missed {
             output::say(missed.note());
         }
+        let ReferenceRuns {
+            observed,
+            chosen,
+            queries,
+        } = runs;
         for at in &chosen.first_run {
             let flag = Flag::FirstRun { at: at.clone() };
             output::note(format_args!("{}", murphy_report::doubt(&flag)));
@@ -70,6 +77,7 @@ pub(crate) fn references(
         let seen = Seen {
             observed,
             chosen,
+            queries,
             each,
             restart,
             at_once,

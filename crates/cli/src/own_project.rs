@@ -9,8 +9,8 @@
 use std::path::{Path, PathBuf};
 
 use murphy::replays::{Replay, System};
-use murphy_report::redact;
 use murphy_report::terminal::visible;
+use murphy_report::{fault_text, redact};
 
 use crate::context::Context;
 use murphy_config::{Config, STORE, Usage};
@@ -114,7 +114,7 @@ impl Foreign<'_> {
         add("finding", &replay.id);
         add("scenario", &replay.scenario);
         for fault in replay.faultload.faults() {
-            add("fault", &fault.to_string());
+            add("fault", &fault_text(&fault));
         }
         if let Some(config) = self.config {
             add("configuration", &config.display().to_string());

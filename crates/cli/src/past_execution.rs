@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use murphy_campaign::{Retraced, Settings as Campaign, StrategyKind, retrace};
 use murphy_model::{Faultload, Observed, Verdict};
-use murphy_report::terminal;
+use murphy_report::{fault_text, terminal};
 use murphy_store::{CampaignEntry, Store};
 use murphy_system::spec::ScenarioSpec;
 
@@ -62,7 +62,7 @@ impl PastExecution {
             false => self
                 .faultload
                 .faults()
-                .try_for_each(|fault| writeln!(out, "  with {fault}"))?,
+                .try_for_each(|fault| writeln!(out, "  with {}", fault_text(&fault)))?,
         }
         match &self.observed.execution.verdict {
             Verdict::Passed => writeln!(out, "passed")?,
@@ -72,7 +72,7 @@ impl PastExecution {
                 writeln!(out, "passed, but these faults were not injected")?;
                 missing
                     .iter()
-                    .try_for_each(|fault| writeln!(out, "  {fault}"))?;
+                    .try_for_each(|fault| writeln!(out, "  {}", fault_text(fault)))?;
             }
         }
         writeln!(out, "\nCalls")?;

@@ -64,6 +64,14 @@ impl Progress {
         }
     }
 
+    /// Says what is being done now, for who waits for it.
+    pub(crate) fn step(&mut self, text: &str) {
+        if let Some(bar) = &self.bar {
+            bar.enable_steady_tick(IN_PLACE);
+        }
+        self.show(|| text.to_owned(), true);
+    }
+
     /// Says something that stays, beside the line that changes.
     fn aside(&self, text: &str) {
         let say = || output::progress(text);

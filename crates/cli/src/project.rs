@@ -14,7 +14,7 @@ use murphy_model::{Identity, PathTemplates};
 use murphy_proxy::Witness;
 use murphy_report::redact;
 use murphy_search::Modes;
-use murphy_system::spec::{ScenarioKind, ScenarioSpec, Source};
+use murphy_system::spec::{Health, ScenarioKind, ScenarioSpec, Source};
 use murphy_system::{
     self, Correlation, Interference, InterferenceKind, LiveOptions, LiveWorld, RunningSystem,
     ServiceState, Wanted,
@@ -191,17 +191,14 @@ impl Project {
         self.enter(system, scenario, jobs).await
     }
 
-    /// The same, where somebody is shown every call as it comes and says
-    /// himself how calls are identified.
-    pub(crate) async fn bring_up_watched(
+    /// Finds out how the calls of a scenario are identified in a system that is
+    /// up, for who says himself what there is to say about it.
+    pub(crate) async fn correlate(
         &self,
+        system: Arc<RunningSystem>,
         scenario: &ScenarioSpec,
         jobs: u32,
-        name: &str,
-        witness: Option<Witness>,
     ) -> Result<(LiveWorld, Correlation), SetupError> {
-        let scenarios = std::slice::from_ref(scenario);
-        let system = self.start(scenarios, jobs, name, witness).await?;
         LiveWorld::correlated_in(system, scenario.clone(), self.wanted(jobs)).await
     }
 
@@ -279,9 +276,24 @@ impl Project {
     }
 
     /// Looks at every service, whatever the others do, and at nothing else.
-    pub(crate) async fn survey(&self, name: &str) -> Result<Vec<ServiceState>, SetupError> {
+    /// What is known to be wrong already is not waited for again.
+    pub(crate) async fn survey(
+        &self,
+        name: &str,
+        known: Option<&SetupError>,
+    ) -> Result<Vec<ServiceState>, SetupError> {
         let options = self.live_options(1, name, None);
-        murphy_system::survey(&self.config.system, &options).await
+        murphy_system::survey(&self.config.system, &options, known).await
+    }
+
+    /// Lets services take no longer to come up than this, where the file does
+    /// not say how long they may.
+    pub(crate) fn wait_at_most(&mut self, most: Duration) {
+        for service in &mut self.config.system.services {
+            if service.health.within == Health::WITHIN {
+                service.health.within = most;
+            }
+        }
     }
 }
 

@@ -144,11 +144,31 @@ async fn open_project(
     moved: Option<&Path>,
     context: &Context,
 ) -> Result<Opened, Error> {
+    let scenarios = vec![replay.scenario.clone()];
+    let project = project_of(&replay.system, scenarios, moved, context)?;
+    let scenario = &project.scenarios[0];
+    let campaign = project.campaign(scenario, Typed::search(&SearchArgs::default()))?;
+    let (world, _) = project.bring_up(scenario, 1, "replay").await?;
+    Ok(Opened {
+        world: Box::new(world),
+        oracles: campaign.oracles,
+        hint: observe::HINT.to_owned(),
+    })
+}
+
+/// The project that findings of these scenarios are in, or of the test that was
+/// typed in place of a scenario, wherever it is now.
+pub(crate) fn project_of(
+    system: &System,
+    scenarios: Vec<String>,
+    moved: Option<&Path>,
+    context: &Context,
+) -> Result<Project, Error> {
     let System::Project {
         config,
         command,
         directory,
-    } = &replay.system
+    } = system
     else {
         unreachable!("asked for projects only");
     };
@@ -160,21 +180,13 @@ async fn open_project(
     let given = ProjectArgs {
         config: Some(config),
         // A test that was typed for no scenario has a name of its own.
-        scenario: match command.is_empty() || replay.scenario != config::TYPED {
-            true => vec![replay.scenario.clone()],
+        scenario: match command.is_empty() || scenarios.iter().all(|it| it != config::TYPED) {
+            true => scenarios,
             false => Vec::new(),
         },
         command: command.clone(),
     };
-    let project = Project::open_in(&given, context, &directory)?;
-    let scenario = &project.scenarios[0];
-    let campaign = project.campaign(scenario, Typed::search(&SearchArgs::default()))?;
-    let (world, _) = project.bring_up(scenario, 1, "replay").await?;
-    Ok(Opened {
-        world: Box::new(world),
-        oracles: campaign.oracles,
-        hint: observe::HINT.to_owned(),
-    })
+    Project::open_in(&given, context, &directory)
 }
 
 fn no_configuration(config: &Path) -> Usage {

@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use murphy_campaign::{World as _, uncalled};
 use murphy_model::Observed;
 use murphy_registry::Unattributed;
+use murphy_report::point_text;
 use murphy_system::LiveWorld;
 use serde_json::{Value, json};
 
@@ -38,19 +39,20 @@ impl Unseen {
         for Unattributed { at, calls } in &self.calls {
             writeln!(
                 out,
-                "  {at}: arrived without trace context ({calls}x), so no execution is known to have made it"
+                "  {}: arrived without trace context ({calls}x),\n    so no execution is known to have made it",
+                point_text(at)
             )?;
         }
         if !self.calls.is_empty() {
             writeln!(
                 out,
-                "    let services hand on context, set `[context] solo = \"on\"`, or list the path in `[inject] ignore` if it is not the test's"
+                "    let services hand on context, set `[context] solo = \"on\"`, or list the path in\n    `[inject] ignore` if it is not the test's"
             )?;
         }
         for service in &self.services {
             writeln!(
                 out,
-                "  {service}: no call to it was seen\n    let its callers call `{{{service}.url}}` or its `listen` address; or set `unused = true` or `proxied = false` in `[services.{service}]`"
+                "  {service}: no call to it was seen (a fallback is called only when others fail)\n    let its callers call `{{{service}.url}}` or its `listen` address;\n    or set `unused = true` or `proxied = false` in `[services.{service}]`"
             )?;
         }
         Ok(())

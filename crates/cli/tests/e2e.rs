@@ -243,7 +243,7 @@ fn difference(path: &Path, expected: &str, got: &str) -> String {
     )
 }
 
-/// What equal runs may print differently, replaced: the line about time; ports
+/// What equal runs may print differently, replaced: the lines about time; ports
 /// that the system chose; the PATH of whoever runs the tests; in JSON the values under `timing`, and `speculative`, the one number that
 /// depends on how many executions are under way.
 fn masked(text: &str) -> String {
@@ -265,6 +265,7 @@ fn masked(text: &str) -> String {
                 format!("{before}: 0{comma}\n")
             }
             _ if line.starts_with("Took ") => "Took [time]\n".to_owned(),
+            _ if line.starts_with("  took ") => "  took [time]\n".to_owned(),
             _ => without_path(&without_ports(line)) + "\n",
         }
     };

@@ -51,5 +51,5 @@ pub use pattern::{Attempts, FramePattern, InterfacePattern, Pattern, Text};
 pub use payload::{NoPayloadHash, PayloadHash};
 pub use point::{Frame, Point, Predecessors, Sibling};
 pub use profile::{EdgeProfile, Span};
-pub use syntax::{ModeSet, SyntaxError, nearest, underlined};
+pub use syntax::{ModeSet, SyntaxError, nearest, nearest_first, underlined};
 pub use trace::{Call, CallId, Reply, Trace};

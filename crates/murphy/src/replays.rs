@@ -6,10 +6,12 @@
 
 mod error;
 mod file;
+mod name;
 mod reference_run;
 mod replayed;
 
 pub use error::ReplayError;
 pub use file::{Replay, ReplayPlan, System, write_files};
+pub use name::{NameError, find_name};
 pub use reference_run::{Complaint, ReferenceRun};
 pub use replayed::{ReplayResult, Replayed, missing};

@@ -86,6 +86,32 @@ impl Oracle {
         }
     }
 
+    /// What it holds against an execution, in a sentence about that.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Oracle::Scenario => "the test failed under the faults, and passes without them",
+            Oracle::Response => "an answer broke a rule of `[response]` in murphy.toml",
+            Oracle::NoCause => "something failed although no fault was injected into it",
+            Oracle::WrongStatus => {
+                "a service that ran handed on its callee's status as its own, so that whoever gets it may repeat what was done"
+            }
+            Oracle::NotExercised => {
+                "a planned fault was not injected, so the execution passed for nothing"
+            }
+            Oracle::TimeoutInversion => {
+                "a caller gave up on a callee that was still busy, so that the callee's own fallback reached nobody"
+            }
+            Oracle::RetryNotIdempotent => {
+                "work that was done, or may have been, was asked for once more"
+            }
+            Oracle::RetryAmplification => "attempts at several levels multiplied",
+            Oracle::RetryAtOnce => {
+                "a broken connection was met with the same call, without a pause"
+            }
+            Oracle::RedundantCalls => "the same call was made twice without need",
+        }
+    }
+
     /// How much its word counts unless configured otherwise. Rules about
     /// responses count in full, as there are none until someone writes them.
     pub fn default_level(self) -> Level {

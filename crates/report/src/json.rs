@@ -32,6 +32,11 @@ pub fn write_explained(explained: &Explained, out: &mut dyn Write) -> io::Result
     write_object(&ExplainedObject::new(explained), out)
 }
 
+/// Writes one finding as one object and a newline, as it is in the summary.
+pub fn write_finding(summary: &Summary, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+    write_object(&FindingObject::new(finding, summary), out)
+}
+
 /// Writes what to harden as one object and a newline.
 pub fn write_hardening(hardening: &Hardening, out: &mut dyn Write) -> io::Result<()> {
     write_object(&HardeningObject::new(hardening), out)

@@ -7,10 +7,15 @@
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 
-use murphy_model::{Fault, Faultload, Frame, Point, Target};
+use murphy_model::{
+    Attempts, CallId, Fault, Faultload, Finding, Frame, Pattern, Point, Target, Trace,
+};
 
-/// Digits of a payload's hash that tell two calls apart.
-const HASH_DIGITS: usize = 6;
+use crate::redact;
+
+/// Digits of a payload's hash that tell two calls apart. A target of a fault may
+/// be written with so many, so what is printed can be given back.
+const HASH_DIGITS: usize = 8;
 
 /// Short names for points that are known.
 pub(super) struct Labels {
@@ -60,13 +65,13 @@ impl Labels {
 
     /// The shortest text that means this point and no other.
     pub(super) fn point(&self, point: &Point) -> String {
-        self.unless_ambiguous(point).to_string()
+        short(&Target::Call(self.unless_ambiguous(point)))
     }
 
     fn target(&self, target: &Target) -> String {
         match target {
-            Target::Call(point) => Target::Call(self.unless_ambiguous(point)).to_string(),
-            Target::Every(point) => Target::Every(self.unless_ambiguous(point)).to_string(),
+            Target::Call(point) => short(&Target::Call(self.unless_ambiguous(point))),
+            Target::Every(point) => short(&Target::Every(self.unless_ambiguous(point))),
             Target::Matching(_) => target.to_string(),
         }
     }
@@ -108,19 +113,131 @@ fn fits(written: &Point, known: &Point) -> bool {
     written.depth() == known.depth() && written_frames.into_iter().zip(known_frames).all(frame_fits)
 }
 
-/// Names for the calls made by one caller: bare, with the beginning of the
-/// payload's hash where two would otherwise look the same.
-pub(super) fn siblings(frames: &[&Frame]) -> Vec<String> {
-    let bare: Vec<Frame> = frames.iter().map(|frame| bare_frame(frame)).collect();
-    let twice = |wanted: &Frame| bare.iter().filter(|frame| *frame == wanted).count() > 1;
-    let label = |(frame, bare): (&&Frame, &Frame)| match frame.payload {
-        Some(hash) if twice(bare) => {
-            let digits = hash.to_string();
-            format!("{bare} {{body={}}}", &digits[..HASH_DIGITS])
-        }
-        _ => bare.to_string(),
+/// A target with the beginning of every payload's hash, which means the same.
+fn short(target: &Target) -> String {
+    let mut pattern = match target {
+        Target::Call(point) | Target::Every(point) => Pattern::from(point),
+        Target::Matching(pattern) => Pattern::clone(pattern),
     };
-    frames.iter().zip(&bare).map(label).collect()
+    for frame in &mut pattern.frames {
+        let digits = frame.payload.as_deref();
+        let cut = digits.map(|digits| &digits[..digits.len().min(HASH_DIGITS)]);
+        frame.payload = cut.map(Into::into);
+    }
+    if let (Target::Every(_), Some(last)) = (target, pattern.frames.last_mut()) {
+        last.count = Attempts::Any;
+    }
+    Target::Matching(pattern).to_string()
+}
+
+/// A fault as a person reads it: with as much of a payload's hash as tells calls
+/// apart.
+pub fn fault_text(fault: &Fault) -> String {
+    format!("{} = {}", short(&fault.target), fault.mode)
+}
+
+/// A faultload, likewise.
+pub fn faultload_text(faultload: &Faultload) -> String {
+    let faults: Vec<String> = faultload.faults().map(|fault| fault_text(&fault)).collect();
+    match faults.is_empty() {
+        true => faultload.to_string(),
+        false => faults.join(", "),
+    }
+}
+
+/// A point, likewise.
+pub fn point_text(point: &Point) -> String {
+    short(&Target::Call(point.clone()))
+}
+
+/// Names for the calls of one execution, with the queries that they were made
+/// with where these are known.
+pub struct CallNames<'t> {
+    trace: &'t Trace,
+    queries: &'t [String],
+}
+
+impl<'t> CallNames<'t> {
+    /// For a trace, and the queries of its calls in the same order; empty where
+    /// they are not known.
+    pub fn new(trace: &'t Trace, queries: &'t [String]) -> Self {
+        CallNames { trace, queries }
+    }
+
+    /// The call, as its caller's siblings see it.
+    pub fn call(&self, id: CallId) -> String {
+        let parent = self.trace.call(id).parent;
+        let ids: Vec<CallId> = self.trace.children(parent).collect();
+        let at = ids.iter().position(|other| *other == id);
+        let names = self.siblings(&ids);
+        at.map_or_else(String::new, |at| names[at].clone())
+    }
+
+    /// The call, with those that led to it.
+    pub fn path(&self, id: CallId) -> String {
+        let mut names: Vec<String> = self.trace.ancestors(id).map(|it| self.call(it)).collect();
+        names.reverse();
+        names.push(self.call(id));
+        names.join(" > ")
+    }
+
+    /// Names for calls of one caller: bare, with their queries, and with the
+    /// beginning of the payload's hash where two would otherwise look the same.
+    pub(super) fn siblings(&self, ids: &[CallId]) -> Vec<String> {
+        let frames = ids.iter().map(|id| self.trace.call(*id).point.frame());
+        let frames: Vec<&Frame> = frames.collect();
+        let queried: Vec<String> = ids.iter().map(|id| self.queried(*id)).collect();
+        named(&frames, &queried)
+    }
+
+    /// The call with its query, where that is what identifies it.
+    fn queried(&self, id: CallId) -> String {
+        let frame = self.trace.call(id).point.frame();
+        let query = self.queries.get(id.0 as usize).map_or("", String::as_str);
+        if frame.payload.is_none() || query.is_empty() {
+            return bare_frame(frame).to_string();
+        }
+        let count = match frame.count {
+            1 => String::new(),
+            count => format!(" #{count}"),
+        };
+        let first = bare_frame(frame).nth(1);
+        format!("{first}?{}{count}", redact::owned(query))
+    }
+}
+
+/// Names for calls of one caller: bare, with the beginning of the payload's hash
+/// where two would otherwise look the same.
+pub(super) fn siblings(frames: &[&Frame]) -> Vec<String> {
+    let bare: Vec<String> = frames.iter().map(|it| bare_frame(it).to_string()).collect();
+    named(frames, &bare)
+}
+
+fn named(frames: &[&Frame], names: &[String]) -> Vec<String> {
+    let twice = |wanted: &str| names.iter().filter(|name| *name == wanted).count() > 1;
+    let label = |(frame, name): (&&Frame, &String)| match frame.payload {
+        Some(hash) if twice(name) => {
+            let digits = hash.to_string();
+            format!("{name} {{body={}}}", &digits[..HASH_DIGITS])
+        }
+        _ => name.clone(),
+    };
+    frames.iter().zip(names).map(label).collect()
+}
+
+/// The call that a finding is about, by the names of services and what they are
+/// asked for: the one to blame, or else those that are made to fail.
+pub fn call_of(finding: &Finding) -> String {
+    match &finding.edge {
+        Some(edge) => bare_point(edge).to_string(),
+        None => {
+            let calls = finding.faultload.iter().map(|(target, _)| match target {
+                Target::Call(point) | Target::Every(point) => bare_point(point).to_string(),
+                Target::Matching(_) => target.to_string(),
+            });
+            calls.collect::<Vec<_>>().join(", ")
+        }
+    }
 }
 
 /// The frame without payload, predecessors and call site.
@@ -152,6 +269,8 @@ fn bare_point(point: &Point) -> Point {
 
 #[cfg(test)]
 mod tests {
+    use murphy_model::Call;
+
     use super::*;
 
     fn point(text: &str) -> Point {
@@ -166,9 +285,16 @@ mod tests {
         let alone = Labels::new(std::slice::from_ref(&first));
         assert_eq!(alone.point(&first), "a GET / > b GET /");
         let both = Labels::new(&[first.clone(), second.clone()]);
-        assert_eq!(
-            both.point(&first),
-            format!("a GET / > b GET / {{body={one}}}")
+        assert_eq!(both.point(&first), "a GET / > b GET / {body=11111111}");
+        let fault: Fault = format!("{first} = 503").parse().unwrap();
+        let written: Fault = both.fault(&fault).parse().unwrap();
+        let Target::Matching(meant) = written.target else {
+            panic!("a hash that is cut short is a pattern");
+        };
+        assert!(meant.matches(&first) && !meant.matches(&second));
+        assert!(
+            !meant.matches(&point(&format!("{first} #2"))),
+            "the first attempt alone"
         );
         assert_eq!(
             both.sentence(&format!("`{second}` fails")),
@@ -176,7 +302,32 @@ mod tests {
         );
         assert_eq!(
             siblings(&[first.frame(), second.frame()]),
-            ["b GET / {body=111111}", "b GET / {body=222222}"]
+            ["b GET / {body=11111111}", "b GET / {body=22222222}"]
         );
+    }
+
+    #[test]
+    fn queries_are_shown_as_queries() {
+        let (one, two) = ("1".repeat(32), "2".repeat(32));
+        let call = |text: String, parent: Option<u32>| Call {
+            point: point(&text),
+            parent: parent.map(CallId),
+            arrived: 0,
+            finished: None,
+            reply: None,
+            injected: None,
+            body: None,
+        };
+        let trace = Trace::new(vec![
+            call("a GET /".to_owned(), None),
+            call(format!("a GET / > b GET /p {{body={one}}}"), Some(0)),
+            call(format!("a GET / > b GET /p {{body={two}}}"), Some(0)),
+        ]);
+        let queries = ["", "sku=1&token=s3cret", "sku=2"].map(str::to_owned);
+        let names = CallNames::new(&trace, &queries);
+        assert_eq!(names.path(CallId(2)), "a GET / > b GET /p?sku=2");
+        assert_eq!(names.call(CallId(1)), "b GET /p?sku=1&token=[redacted]");
+        let unknown = CallNames::new(&trace, &[]);
+        assert_eq!(unknown.call(CallId(1)), "b GET /p {body=11111111}");
     }
 }

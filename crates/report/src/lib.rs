@@ -28,6 +28,7 @@ mod wording;
 pub use collector::Collector;
 pub use explained::{Explained, Fate, Meaning};
 pub use hardening::Hardening;
+pub use label::{CallNames, call_of, fault_text, faultload_text, point_text};
 pub use suggestions::{Suggestion, suggestions};
 pub use summary::{Case, Known, Summary, Timing};
 pub use wording::{doubt, found};

@@ -15,6 +15,7 @@ mod crash_cause;
 mod grace;
 mod health;
 mod ledger;
+mod listening;
 mod log;
 mod options;
 mod parallel_check;

@@ -15,6 +15,7 @@ use tokio::sync::Mutex as AsyncMutex;
 
 use super::health;
 use super::ledger::{Ledger, MARK};
+use super::listening;
 use super::log::{self, Log};
 use super::ports::Port;
 use super::process::{Children, Exit, Process, Start};
@@ -192,15 +193,26 @@ impl Services {
     }
 
     /// Checks and starts them like [`Services::start`], but one that does not
-    /// come up keeps no other from being tried. Why each of these does not.
-    pub(super) async fn survey(&self, wiring: &Wiring) -> BTreeMap<String, SetupError> {
+    /// come up keeps no other from being tried. Why each of these does not; what
+    /// is known of one already is not waited for again.
+    pub(super) async fn survey(
+        &self,
+        wiring: &Wiring,
+        known: Option<&SetupError>,
+    ) -> BTreeMap<String, SetupError> {
         let mut troubles = BTreeMap::new();
+        if let Some((name, known)) = known.and_then(|it| Some((it.service.clone()?, it.clone()))) {
+            troubles.insert(name, known);
+        }
         let mut down = Vec::new();
         for service in &self.running {
-            let is_down = service.check().await.is_err();
+            let is_down = !health::is_up(&service.upstream.address(), None).await;
             down.extend(is_down.then_some(&service.name));
         }
         for service in &self.managed {
+            if troubles.contains_key(&service.name) {
+                continue;
+            }
             let trouble = match self.launch(service, wiring).await {
                 Ok(()) => continue,
                 Err(Failure::PortLost) => service.port_taken(),
@@ -209,6 +221,9 @@ impl Services {
             troubles.insert(service.name.clone(), trouble);
         }
         for service in &self.running {
+            if troubles.contains_key(&service.name) {
+                continue;
+            }
             let process = service.process.as_deref();
             let trouble = match process.filter(|process| !troubles.contains_key(*process)) {
                 Some(process) => service.wait(process).await.err(),
@@ -288,7 +303,7 @@ impl Services {
             exit = process.ended() => Err(service.ended_early(&exit.to_string())),
             up = health::wait(&address, &service.health) => match up {
                 true => Ok(()),
-                false => Err(service.not_up()),
+                false => Err(service.not_up(&listening::ports_of(process.group()))),
             },
         };
         let Err(error) = healthy else { return Ok(()) };
@@ -459,7 +474,10 @@ impl Running {
             "service `{name}` did not come up within {within:?}: the process of `{process}` runs, but does not answer at {address}"
         );
         let hint = format!("does `{process}` listen there too? `port` or `upstream` says where");
-        Err(SetupError::new(message).at(&self.place).hint(hint))
+        Err(SetupError::new(message)
+            .of_service(name)
+            .at(&self.place)
+            .hint(hint))
     }
 
     /// Checks a service that was down before others were started.
@@ -486,6 +504,7 @@ impl Running {
         if !health::is_up(&address, None).await {
             let message = format!("service `{name}` is down: nothing listens on {address}");
             return Err(SetupError::new(message)
+                .of_service(name)
                 .at(place)
                 .hint("start it, or let Murphy start it with `command = …`"));
         }
@@ -494,6 +513,7 @@ impl Running {
                 "service `{name}` is not healthy: http://{address}{path} did not answer 2xx or 3xx within {:?}",
                 health.within
             ))
+            .of_service(name)
             .at(place)
             .hint("look at its log, or correct the path of its health check")),
             _ => Ok(()),
@@ -594,21 +614,37 @@ impl Managed {
         let command = self.spec.command.iter().map(|word| quoted(word));
         let command = command.collect::<Vec<_>>().join(" ");
         SetupError::new(message)
+            .of_service(&self.name)
             .at(&self.place)
             .hint(format!("try it by hand: `{command}`"))
             .printed(&self.name, self.log.tail(LINES_SHOWN))
     }
 
-    fn not_up(&self) -> SetupError {
+    /// Why it is not up, though its process runs and listens on these ports.
+    fn not_up(&self, ports: &[u16]) -> SetupError {
         let (name, address, within) = (&self.name, self.port.address(), self.health.within);
-        let what = match &self.health.path {
-            Some(path) => format!("http://{address}{path} did not answer 2xx or 3xx"),
-            None => format!("nothing listens on {address}"),
+        let what = match (&self.health.path, ports) {
+            (_, [first, ..]) if !ports.contains(&self.port.number()) => {
+                format!("nothing listens on {address}; the service listens on port {first}")
+            }
+            (Some(path), _) => format!("http://{address}{path} did not answer 2xx or 3xx"),
+            (None, _) => format!("nothing listens on {address}"),
         };
-        SetupError::new(format!("service `{name}` did not come up within {within:?}: {what}"))
-            .at(&self.place)
-            .hint("it is told its port as `{port}` and as `PORT`; if it only starts slowly, give it more time")
-            .printed(name, self.log.tail(LINES_SHOWN))
+        let hint = match ports {
+            [first, ..] if !ports.contains(&self.port.number()) => format!(
+                "let it take its port from `{{port}}` in its `command`, or from the variable `PORT`; or write `port = {first}` in `[services.{name}]`"
+            ),
+            _ => format!(
+                "it is told its port as `{{port}}` and as `PORT`; if it only starts slowly, give it more time: `start_within = \"60s\"` in `[services.{name}]`"
+            ),
+        };
+        SetupError::new(format!(
+            "service `{name}` did not come up within {within:?}: {what}"
+        ))
+        .of_service(name)
+        .at(&self.place)
+        .hint(hint)
+        .printed(name, self.log.tail(LINES_SHOWN))
     }
 }
 

@@ -124,12 +124,17 @@ pub struct Health {
     pub within: Duration,
 }
 
+impl Health {
+    /// How long a service may take to come up, unless it is said: instrumented
+    /// interpreters take seconds to start on a busy machine.
+    pub const WITHIN: Duration = Duration::from_secs(30);
+}
+
 impl Default for Health {
     fn default() -> Self {
         Health {
             path: None,
-            // Instrumented interpreters take seconds to start on a busy machine.
-            within: Duration::from_secs(30),
+            within: Health::WITHIN,
         }
     }
 }

@@ -35,10 +35,12 @@ pub struct ServiceState {
 }
 
 /// Starts every service that is to be started, looks at all of them and stops
-/// what was started. Fails only if not even that can be tried.
+/// what was started. What is `known` to be wrong with one of them already is not
+/// waited for again. Fails only if not even that can be tried.
 pub async fn survey(
     system: &SystemSpec,
     options: &LiveOptions,
+    known: Option<&SetupError>,
 ) -> Result<Vec<ServiceState>, SetupError> {
     clean_up(&options.state);
     let registry = Arc::new(Registry::new(murphy_registry::Settings::default()));
@@ -48,7 +50,7 @@ pub async fn survey(
         test_is_foreign: true,
     };
     let (services, wiring) = prepare(&system, callers, options, &logs_of(options), &registry)?;
-    let mut troubles = services.survey(&wiring).await;
+    let mut troubles = services.survey(&wiring, known).await;
     troubles.extend(taken);
     let states = system.services.iter().map(|service| {
         let name = service.name.clone();

@@ -137,8 +137,13 @@ const REPLAY_EXAMPLES: &str = "\
 Says FAILED (exit code 1) if the finding still shows, FIXED (0) if all its faults are injected and nothing
 is held against it any more, NOT REACHED (4) if they are not injected.
 
+With `--all`, every finding of the last run is replayed, in a system that is started once, and told in
+one line each: 1 if any FAILED, otherwise 4 if any was NOT REACHED, otherwise 0.
+
 Examples:
   murphy replay M-67f873
+  murphy replay 67f8                        the beginning of its name is enough
+  murphy replay --all                       what is left of the last run, after some fixes
   murphy replay .murphy/replays/M-67f873.json
 
 A file from elsewhere may name a scenario of your murphy.toml and what must fail in it. If it names
@@ -147,9 +152,17 @@ a command or another configuration, it is shown and refused, unless `--trust` is
 #[derive(Args, Debug)]
 #[command(after_help = REPLAY_EXAMPLES)]
 pub(crate) struct ReplayArgs {
-    /// The finding's name, or its replay file.
-    #[arg(value_name = "ID|FILE")]
-    pub(crate) what: String,
+    /// The finding's name or its beginning, or its replay file.
+    #[arg(value_name = "ID|FILE", required_unless_present = "all")]
+    pub(crate) what: Option<String>,
+
+    /// Replay every finding of the last run: of every scenario, or of the test that was typed.
+    #[arg(long, conflicts_with = "what")]
+    pub(crate) all: bool,
+
+    /// With `--all`, only the findings of this scenario.
+    #[arg(long, value_name = "NAME", requires = "all")]
+    pub(crate) scenario: Option<String>,
 
     /// Where murphy.toml is now, if not where it was.
     #[arg(long, value_name = "PATH")]
@@ -182,32 +195,22 @@ pub(crate) struct TryArgs {
     pub(crate) project: ProjectArgs,
 }
 
+const DOCTOR_EXAMPLES: &str = "\
+Starts what is to be started, runs your test a few times without faults, and prints one page: which
+services are up, how it is known who made each call and how certain that is, what is not seen and
+why, whether the runs are alike, what would be injected, and what to change. Nothing fails. A
+service that does not come up is waited for 10 seconds, unless `start_within` says otherwise.
+
+Examples:
+  murphy doctor                             every scenario of murphy.toml
+  murphy doctor --scenario checkout
+  murphy doctor -- pytest -q tests/checkout.py
+
+Exit codes: 0 the test passes and is stable, 3 it is not, or a service is down.";
+
 #[derive(Args, Debug)]
+#[command(after_help = DOCTOR_EXAMPLES)]
 pub(crate) struct DoctorArgs {
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
-}
-
-#[derive(clap::Subcommand, Debug)]
-pub(crate) enum BaselineCommand {
-    /// Take the findings of the last campaign of each scenario as known.
-    Write(BaselineArgs),
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct BaselineArgs {
-    #[command(flatten)]
-    pub(crate) project: ProjectArgs,
-
-    /// Why they may stay.
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) reason: String,
-
-    /// The last day on which they may, such as 2027-01-31.
-    #[arg(long, value_name = "DATE")]
-    pub(crate) expires: Option<String>,
-
-    /// The file to be written [default: murphy-baseline.toml beside murphy.toml].
-    #[arg(long, value_name = "PATH")]
-    pub(crate) baseline: Option<PathBuf>,
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use murphy_campaign::Settings as Campaign;
 use murphy_model::Point;
-use murphy_report::terminal;
+use murphy_report::{CallNames, terminal};
 use murphy_system::spec::ScenarioSpec;
 use serde_json::json;
 
@@ -54,9 +54,12 @@ fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     writeln!(out, "{}", scenario.name)?;
-    terminal::write_calls(&seen.observed.execution.trace, out)?;
+    let trace = &seen.observed.execution.trace;
+    let names = CallNames::new(trace, &seen.queries);
+    terminal::write_calls(trace, &names, &|_| String::new(), out)?;
     writeln!(out, "\nWhat can be injected, and how")?;
-    for point in points(seen) {
+    for id in trace.ids().filter(|id| trace.call(*id).parent.is_some()) {
+        let point = &trace.call(id).point;
         let modes: Vec<String> = campaign
             .options
             .modes
@@ -68,7 +71,7 @@ fn write(
             true => modes.join(", "),
             false => "never".to_owned(),
         };
-        writeln!(out, "  {point}\n      {how}")?;
+        writeln!(out, "  {}\n      {how}", names.path(id))?;
     }
     seen.unseen.write(out)?;
     if !seen.chosen.masked.is_empty() {

@@ -1,23 +1,30 @@
 //! `murphy doctor`: is all wired as it should be?
 //!
-//! Owns the questions a newcomer has before the first campaign: is every
-//! service up, does context survive on the way to each, what would be made to
-//! fail. It brings the system up as a campaign would, runs the test as often and
+//! Owns the page that answers the questions before the first campaign: is every
+//! service up, how is each call attributed and how certain is that, what is not
+//! seen, are the references stable, what would be injected, and what to change.
+//! It brings the system up as a campaign would, runs the test as often and
 //! compares these runs in the same way; nothing is made to fail. Which carriers
 //! came back is noted by [`Sightings`]. Where the system does not come up, or
 //! there is no test yet, every service is looked at by itself.
 
 mod advice;
+mod attribution;
+mod changes;
 mod services;
+mod stability;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
+use std::slice;
 use std::sync::Arc;
+use std::time::Duration;
 
-use murphy_campaign::{Event, Failed, Refused, SetupError, Sink};
-use murphy_model::{Flag, Link, Observed, Verdict};
-use murphy_system::sightings::{self, Sightings};
+use murphy_campaign::{Event, Failed, ReferenceRuns, Refused, SetupError, Sink};
+use murphy_model::{CallId, Observed, Trace};
+use murphy_report::CallNames;
+use murphy_system::sightings::Sightings;
 use murphy_system::spec::ScenarioSpec;
 use murphy_system::{Correlation, LiveWorld};
 
@@ -31,16 +38,21 @@ use crate::settings::Typed;
 use crate::unseen::Unseen;
 use crate::{exit, observe, output, runtime};
 
+/// How long a service is waited for unless the file says how long it may take:
+/// whoever asks the doctor has a wrong port more often than a slow service.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<u8, Error> {
-    let project = Project::open_services(&args.project, context)?;
+    let mut project = Project::open_services(&args.project, context)?;
+    project.wait_at_most(PATIENCE);
     if project.scenarios.is_empty() {
-        return services_alone(&project);
+        return services_alone(&project, context);
     }
     let mut codes = Vec::new();
     for scenario in &project.scenarios {
         codes.push(match examine(&project, scenario, context) {
             // The next scenario would meet the same services.
-            Err(Error::Broken(broken)) => return why_broken(&project, broken),
+            Err(Error::Broken(broken)) => return why_broken(&project, broken, context),
             Err(error @ (Error::Unstable { .. } | Error::Flaky { .. })) => error.report(),
             done => done?,
         });
@@ -49,13 +61,15 @@ pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<u8, Error> {
 }
 
 /// Without a test there are only the services to look at.
-fn services_alone(project: &Project) -> Result<u8, Error> {
-    let states = runtime::block_on(project.survey(NAME))??;
+fn services_alone(project: &Project, context: &Context) -> Result<u8, Error> {
+    let progress = starting(project, context);
+    let states = runtime::block_on(project.survey(NAME, None))??;
+    progress.clear();
     output::write(|out| {
         services::write(project, &states, out)?;
         writeln!(
             out,
-            "\nNo scenario, so nothing was run: whether context survives and what would be injected is not known.\n  Give the test after `--`, as in `murphy doctor -- pytest -q`, or write a `[scenario.NAME]`."
+            "\nNo scenario, so nothing was run: whether context survives and what would be\ninjected is not known.\n  Give the test after `--`, as in `murphy doctor -- pytest -q`, or write a\n  `[scenario.NAME]`."
         )
     })?;
     Ok(match services::complain(&states) {
@@ -66,8 +80,12 @@ fn services_alone(project: &Project) -> Result<u8, Error> {
 
 /// Tells of every service that is down, not only of the one at which it was
 /// found that the system is broken; or, if all are up, what else is wrong.
-fn why_broken(project: &Project, broken: SetupError) -> Result<u8, Error> {
-    let Ok(states) = runtime::block_on(project.survey(NAME))? else {
+fn why_broken(project: &Project, broken: SetupError, context: &Context) -> Result<u8, Error> {
+    let mut progress = Progress::new(context);
+    progress.step("the system did not come up: looking at every service");
+    let looked = runtime::block_on(project.survey(NAME, Some(&broken)))?;
+    progress.clear();
+    let Ok(states) = looked else {
         return Err(broken.into());
     };
     output::write(|out| services::write(project, &states, out))?;
@@ -77,21 +95,29 @@ fn why_broken(project: &Project, broken: SetupError) -> Result<u8, Error> {
     }
 }
 
+fn starting(project: &Project, context: &Context) -> Progress {
+    let services = project.config.system.services.iter();
+    let names: Vec<&str> = services.map(|it| it.name.as_str()).collect();
+    let mut progress = Progress::new(context);
+    progress.step(&format!("waiting for {}", names.join(", ")));
+    progress
+}
+
 /// The name under which the logs of services are kept.
 const NAME: &str = "doctor";
 
-/// Keeps the first reference to be shown, and says how far it is.
+/// Keeps the references to be shown, and says how far it is.
 struct References<'s> {
     progress: Progress,
     sightings: &'s Sightings,
-    first: Option<Arc<Observed>>,
+    runs: Vec<Arc<Observed>>,
 }
 
 impl Sink for References<'_> {
     fn note(&mut self, event: &Event) {
         self.progress.note(event);
         if let Event::ReferenceRan { observed, .. } = event {
-            self.first.get_or_insert_with(|| observed.clone());
+            self.runs.push(observed.clone());
             // What is shown is one run.
             self.sightings.close();
         }
@@ -103,20 +129,28 @@ fn examine(project: &Project, scenario: &ScenarioSpec, context: &Context) -> Res
     runtime::block_on(async {
         let sightings = Sightings::of(&project.config.proxy.carriers);
         let witness = Some(sightings.witness());
-        let up = project.bring_up_watched(scenario, 1, NAME, witness);
-        let (world, correlation) = up.await?;
+        let mut progress = starting(project, context);
+        let system = project
+            .start(slice::from_ref(scenario), 1, NAME, witness)
+            .await?;
+        progress.step(&format!(
+            "trying out how calls of `{}` are attributed",
+            scenario.name
+        ));
+        let (world, correlation) = project.correlate(system, scenario, 1).await?;
         // What was seen until now was only tried out, and calls without
         // context may have been missed or taken for the test's own.
         sightings.forget();
+        progress.step(&format!("running `{}` without faults", scenario.name));
         let mut references = References {
-            progress: Progress::new(context),
+            progress,
             sightings: &sightings,
-            first: None,
+            runs: Vec::new(),
         };
         // The same runs, compared in the same way, as before a campaign.
         let settled = murphy_campaign::references(&world, &campaign, &mut references).await;
         references.progress.clear();
-        let shown = match references.first.as_deref() {
+        let shown = match shown(&settled, &references.runs) {
             Some(observed) => {
                 let report = Report {
                     unseen: Unseen::of(&world, observed),
@@ -126,6 +160,8 @@ fn examine(project: &Project, scenario: &ScenarioSpec, context: &Context) -> Res
                     world: &world,
                     correlation: &correlation,
                     sightings: &sightings,
+                    runs: &references.runs,
+                    settled: settled.as_ref(),
                     observed,
                     campaign: &campaign,
                 };
@@ -135,19 +171,26 @@ fn examine(project: &Project, scenario: &ScenarioSpec, context: &Context) -> Res
         };
         let stopped = world.stop().await;
         shown?;
-        let chosen = match settled {
-            Ok((_, chosen)) => chosen,
+        match settled {
+            Ok(_) => {}
             // Its line says so.
             Err(Failed::Refused(Refused::Fails { .. })) => return Ok(exit::REFERENCE_FAILED),
             Err(failed) => return Err(Error::of_campaign(failed, observe::HINT)),
-        };
-        stopped?;
-        for at in &chosen.first_run {
-            let flag = Flag::FirstRun { at: at.clone() };
-            output::note(format_args!("{}", murphy_report::doubt(&flag)));
         }
+        stopped?;
         Ok(exit::OK)
     })?
+}
+
+/// The run that is shown: named as calls will be, if that is settled.
+fn shown<'o>(
+    settled: &'o Result<ReferenceRuns, Failed>,
+    runs: &'o [Arc<Observed>],
+) -> Option<&'o Observed> {
+    match settled {
+        Ok(settled) => Some(&settled.observed),
+        Err(_) => runs.first().map(|first| &**first),
+    }
 }
 
 struct Report<'r> {
@@ -156,6 +199,11 @@ struct Report<'r> {
     world: &'r LiveWorld,
     correlation: &'r Correlation,
     sightings: &'r Sightings,
+    /// All runs without faults.
+    runs: &'r [Arc<Observed>],
+    /// What they show, or why they are no references.
+    settled: Result<&'r ReferenceRuns, &'r Failed>,
+    /// The one that is shown.
     observed: &'r Observed,
     unseen: Unseen,
     missed: Option<MissedEntry>,
@@ -165,71 +213,57 @@ struct Report<'r> {
 impl Report<'_> {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         services::write(self.project, &services::of(self.world, self.project), out)?;
-        self.write_scenario(out)?;
+        writeln!(out, "\nScenario {}", self.scenario.name)?;
+        stability::write(self, out)?;
         if let Some(missed) = &self.missed {
             missed.write(out)?;
         }
+        attribution::write(self, out)?;
         self.write_context(out)?;
         self.unseen.write(out)?;
-        self.write_faults(out)
+        self.write_faults(out)?;
+        changes::write(self, out)
     }
 
-    fn write_scenario(&self, out: &mut dyn Write) -> io::Result<()> {
-        let calls = self.observed.execution.trace.calls().len();
-        writeln!(out, "\nScenario {}", self.scenario.name)?;
-        match &self.observed.execution.verdict {
-            Verdict::Failed { why } => writeln!(out, "  FAILS without any fault: {why}")?,
-            _ => writeln!(
-                out,
-                "  passes without faults in {:.0?}, {calls} calls",
-                self.observed.took
-            )?,
-        }
-        match self.correlation.late {
-            Some(late) => writeln!(
-                out,
-                "  calls arrive up to {late:.0?} after its end, which is waited for"
-            ),
-            None => Ok(()),
-        }
+    fn trace(&self) -> &Trace {
+        &self.observed.execution.trace
+    }
+
+    /// Names for its calls, with their queries where these are known.
+    fn names(&self) -> CallNames<'_> {
+        let queries = self.settled.map_or(&[][..], |settled| &settled.queries);
+        CallNames::new(self.trace(), queries)
     }
 
     /// Per service: what came back with the calls to it.
     fn write_context(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "\nContext that arrives with the calls to each service")?;
-        let callers = self.callers();
         let rows = self.sightings.rows();
         if rows.is_empty() {
             return writeln!(out, "  no calls between services were seen");
         }
-        table::write(&self.sightings.columns(), &rows, &callers, out)?;
-        self.write_callers(out)?;
-        let broken = |row: &&sightings::Row| !row.is_certain();
-        let mut suspects: BTreeSet<&str> = BTreeSet::new();
-        for row in rows.iter().filter(broken) {
-            suspects.extend(callers.get(row.service.as_str()).into_iter().flatten());
-        }
+        table::write(&self.sightings.columns(), &rows, &self.callers(), out)?;
         let meaning = advice::Meaning {
             solo: self.correlation.solo,
             is_all_seen: self.unseen.calls.is_empty(),
         };
-        advice::write(meaning, &rows, &suspects, out)
+        advice::write_meaning(meaning, &rows, &self.suspects(), out)
     }
 
-    /// How sure it is who calls whom, where our own mark does not tell.
-    fn write_callers(&self, out: &mut dyn Write) -> io::Result<()> {
-        for (service, links) in self.links() {
-            if let Some(how) = of_links(&links) {
-                writeln!(out, "  {service}: {how}")?;
-            }
+    /// The services whose own calls lack our mark.
+    fn suspects(&self) -> BTreeSet<&str> {
+        let callers = self.callers();
+        let mut suspects: BTreeSet<&str> = BTreeSet::new();
+        for row in self.sightings.rows().iter().filter(|row| !row.is_certain()) {
+            suspects.extend(callers.get(row.service.as_str()).into_iter().flatten());
         }
-        Ok(())
+        suspects
     }
 
     /// Who calls each service, as far as that is known or inferred.
     fn callers(&self) -> BTreeMap<&str, BTreeSet<&str>> {
         let mut callers: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        let trace = &self.observed.execution.trace;
+        let trace = self.trace();
         for call in trace.calls() {
             let Some(parent) = call.parent else { continue };
             let caller = &*trace.call(parent).point.frame().destination;
@@ -239,62 +273,43 @@ impl Report<'_> {
         callers
     }
 
-    fn links(&self) -> BTreeMap<&str, BTreeSet<u8>> {
-        let mut links: BTreeMap<&str, BTreeSet<u8>> = BTreeMap::new();
-        let trace = &self.observed.execution.trace;
-        for id in trace.ids() {
-            let call = trace.call(id);
-            if call.parent.is_none() {
-                continue;
-            }
-            let link = self.observed.detail(id).map(|detail| detail.link);
-            let row = links.entry(&call.point.frame().destination).or_default();
-            row.extend(link.map(rank));
-        }
-        links
-    }
-
     fn write_faults(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "\nWould be injected")?;
-        let trace = &self.observed.execution.trace;
-        let options = &self.campaign.options;
-        let mut any = false;
-        for call in trace.calls().iter().filter(|call| call.parent.is_some()) {
-            let modes = options.modes.of(&call.point);
-            if modes.is_empty() || !options.filter.allows(&call.point) {
-                continue;
+        let names = self.names();
+        let by_modes = self.faults();
+        for (modes, calls) in &by_modes {
+            writeln!(out, "  {modes} into")?;
+            for id in calls {
+                writeln!(out, "    {}", names.path(*id))?;
             }
-            any = true;
-            let modes: Vec<String> = modes.iter().map(|mode| mode.to_string()).collect();
-            writeln!(out, "  {}: {}", call.point, modes.join(", "))?;
         }
-        match any {
-            true => Ok(()),
-            false => writeln!(
+        match by_modes.is_empty() {
+            false => Ok(()),
+            true => writeln!(
                 out,
                 "  nothing: the test leads to no call between services that a proxy sees.\n  Do the services call each other where their environment says (`{{NAME.url}}`)?"
             ),
         }
     }
-}
 
-/// From sure to unsure.
-fn rank(link: Link) -> u8 {
-    match link {
-        Link::Certain => 0,
-        Link::Spans => 1,
-        Link::Inferred => 2,
-        Link::Ambiguous => 3,
-        Link::Orphan => 4,
-    }
-}
-
-fn of_links(links: &BTreeSet<u8>) -> Option<&'static str> {
-    match links.last() {
-        Some(0) => None,
-        Some(1) => Some("callers are told by spans"),
-        Some(2) => Some("callers are inferred from what is in flight"),
-        Some(3) => Some("AMBIGUOUS: several calls in flight could be the caller"),
-        _ => Some("no caller can be told"),
+    /// The calls that would be injected, by how; those that come first, first.
+    fn faults(&self) -> Vec<(String, Vec<CallId>)> {
+        let trace = self.trace();
+        let options = &self.campaign.options;
+        let mut by_modes: Vec<(String, Vec<CallId>)> = Vec::new();
+        for id in trace.ids().filter(|id| trace.call(*id).parent.is_some()) {
+            let point = &trace.call(id).point;
+            let modes = options.modes.of(point);
+            if modes.is_empty() || !options.filter.allows(point) {
+                continue;
+            }
+            let modes: Vec<String> = modes.iter().map(|mode| mode.to_string()).collect();
+            let modes = modes.join(", ");
+            match by_modes.iter_mut().find(|(other, _)| *other == modes) {
+                Some((_, calls)) => calls.push(id),
+                None => by_modes.push((modes, vec![id])),
+            }
+        }
+        by_modes
     }
 }

@@ -1,4 +1,5 @@
-//! `murphy explain`: what became of a faultload, and why.
+//! `murphy explain`: what became of a faultload, and why; or what a finding is
+//! about.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,13 +10,15 @@ use murphy_search::{Explanation, NeverSeen};
 use murphy_system::spec::ScenarioSpec;
 
 use crate::args::{ExplainArgs, Format};
+use crate::baseline_filter::BaselineFilter;
 use crate::context::Context;
 use crate::error::Error;
 use crate::past_execution::{PastExecution, last_search};
 use crate::project::Project;
 use crate::settings::Question;
+use crate::stored::{Found, Stored};
 use crate::worlds;
-use crate::{exit, output, runtime};
+use crate::{campaign_record, exit, output, runtime};
 use murphy_config::Usage;
 
 /// More meanings than this are better told apart by asking more exactly.
@@ -24,12 +27,26 @@ const MOST_MEANINGS: usize = 8;
 /// More meanings than this are not even looked at.
 const MOST_LOOKED_AT: usize = 256;
 
+/// Fewer digits may be meant as something else.
+const LEAST_DIGITS: usize = 4;
+
 /// More suggestions than this are not read.
 const MOST_SUGGESTIONS: usize = 5;
 
 pub(crate) fn run(args: &ExplainArgs, context: &Context) -> Result<u8, Error> {
-    if let Ok(number) = args.faultload.trim().parse() {
-        return one_execution(number, args, context);
+    let asked = args.faultload.trim();
+    if let Ok(number) = asked.parse() {
+        let shown = one_execution(number, args, context);
+        return match (shown, is_name(asked)) {
+            // A name may begin with digits only.
+            (Err(Error::Usage(no_execution)), true) => {
+                one_finding(asked, args, context).map_err(|_| no_execution.into())
+            }
+            (shown, _) => shown,
+        };
+    }
+    if is_name(asked) {
+        return one_finding(asked, args, context);
     }
     let search = match &args.app {
         Some(app) => of_demo(app, args)?,
@@ -89,6 +106,47 @@ fn one_execution(number: usize, args: &ExplainArgs, context: &Context) -> Result
     let scenario = only(&project)?;
     let found = PastExecution::find(number, &project, scenario)?;
     output::write(|out| found.write(out, true))?;
+    Ok(exit::OK)
+}
+
+/// Whether this is the name of a finding or the beginning of one: `M-` and
+/// digits, or enough digits alone. No faultload looks like that.
+fn is_name(text: &str) -> bool {
+    let digits = text.strip_prefix("M-").or(text.strip_prefix("m-"));
+    let least = match digits {
+        Some(_) => 0,
+        None => LEAST_DIGITS,
+    };
+    let digits = digits.unwrap_or(text);
+    digits.len() >= least && digits.bytes().all(|it| it.is_ascii_hexdigit())
+}
+
+/// Explains a finding of the last campaigns.
+fn one_finding(typed: &str, args: &ExplainArgs, context: &Context) -> Result<u8, Error> {
+    if args.app.is_some() {
+        let refused = Usage::new("example systems are run anew and keep no findings");
+        return Err(refused
+            .hint("give the faultload instead, or see it again with `murphy replay`")
+            .into());
+    }
+    let stored = Stored::open(args.config.as_deref(), context)?;
+    let mut found = stored.named(typed, "murphy explain")?;
+    if let Some(scenario) = &args.scenario {
+        found.retain(|it| it.entry.scenario == *scenario);
+    }
+    let Some(Found { entry, finding }) = found.into_iter().next() else {
+        return Err(Usage::new(format!("`{typed}` is of another scenario"))
+            .hint("leave out `--scenario`: the name is enough")
+            .into());
+    };
+    let (mut summary, _) = stored.summary(&entry)?;
+    let known = BaselineFilter::open_file(stored.baseline(None), None)?;
+    let search = campaign_record::asked(&entry.settings).search;
+    summary.known = known.map(|known| known.of(&summary, &search));
+    output::write(|out| match args.search.format {
+        Format::Human => terminal::write_finding(&summary, &finding, out),
+        Format::Json => json::write_finding(&summary, &finding, out),
+    })?;
     Ok(exit::OK)
 }
 

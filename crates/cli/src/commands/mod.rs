@@ -18,7 +18,7 @@ mod run;
 mod schema;
 mod try_faultload;
 
-use crate::args::{BaselineCommand, Cli, Command};
+use crate::args::{Cli, Command};
 use crate::context::Context;
 use crate::error::Error;
 
@@ -33,7 +33,7 @@ pub(crate) fn run(cli: Cli, context: &Context) -> Result<u8, Error> {
         Command::Report(args) => report::run(&args, context),
         Command::Harden(args) => harden::run(&args, context),
         Command::Doctor(args) => doctor::run(&args, context),
-        Command::Baseline(BaselineCommand::Write(args)) => baseline::run(&args, context),
+        Command::Baseline(args) => baseline::run(&args, context),
         Command::Demo(args) if args.list => list::run(),
         Command::Demo(args) => demo::run(&args, context),
         Command::Explain(args) => explain::run(&args, context),

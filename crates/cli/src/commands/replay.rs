@@ -1,4 +1,6 @@
-//! `murphy replay`: does a finding still show?
+//! `murphy replay`: does a finding still show? [`all`] asks it of every one.
+
+mod all;
 
 use std::path::Path;
 
@@ -16,10 +18,13 @@ use murphy_config::STORE;
 
 pub(crate) fn run(args: &ReplayArgs, context: &Context) -> Result<u8, Error> {
     let own = OwnProject::find(args.config.as_deref(), context);
-    let replay = Replay::find(&args.what, own.store());
+    let Some(what) = &args.what else {
+        return all::run(args, &own, context);
+    };
+    let replay = Replay::find(what, own.store());
     // A demo keeps its findings where it was run, whatever project that is in.
     let replay = replay.or_else(|unknown| {
-        let here = Replay::find(&args.what, Path::new(STORE));
+        let here = Replay::find(what, Path::new(STORE));
         here.map_err(|_| unknown)
     })?;
     if !args.trust {
@@ -27,11 +32,16 @@ pub(crate) fn run(args: &ReplayArgs, context: &Context) -> Result<u8, Error> {
     }
     let (replayed, stopped) = runtime::block_on(play(replay, args, context))??;
     output::write(|out| replayed.write(out))?;
-    Ok(stopped.with_result(match replayed.result() {
+    Ok(stopped.with_result(code(replayed.result())))
+}
+
+/// The exit code of one finding.
+fn code(result: &ReplayResult) -> u8 {
+    match result {
         ReplayResult::Failed { .. } => exit::FINDINGS,
         ReplayResult::Fixed => exit::OK,
         ReplayResult::NotReached { .. } | ReplayResult::NotAlone => exit::NOTHING_INJECTED,
-    }))
+    }
 }
 
 async fn play(

@@ -4,23 +4,20 @@
 //! in the store alone. Only the baseline counts as it is now.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 
-use murphy::replays::{System, write_files};
-use murphy_config::{Config, STORE, Usage};
-use murphy_model::Sink;
-use murphy_report::{Collector, Summary, json, junit, markdown, terminal};
-use murphy_store::{CampaignEntry, CampaignState, Store};
+use murphy::replays::write_files;
+use murphy_report::{json, junit, markdown, terminal};
+use murphy_store::{CampaignEntry, CampaignState};
 
 use crate::args::{ReportArgs, ReportFormat};
 use crate::baseline_filter::BaselineFilter;
 use crate::context::Context;
 use crate::error::Error;
-use crate::reporting::{self, Replays};
-use crate::{campaign_record, exit, output};
+use crate::stored::Stored;
+use crate::{campaign_record, exit, output, reporting};
 
 pub(crate) fn run(args: &ReportArgs, context: &Context) -> Result<u8, Error> {
-    let stored = Stored::open(args, context)?;
+    let stored = Stored::open(args.config.as_deref(), context)?;
     let Some(format) = args.format else {
         let campaigns = stored.store.campaigns()?;
         output::write(|out| write_list(&campaigns, out))?;
@@ -28,7 +25,8 @@ pub(crate) fn run(args: &ReportArgs, context: &Context) -> Result<u8, Error> {
     };
     let entry = stored.find(args.campaign.as_deref())?;
     let (mut summary, replays) = stored.summary(&entry)?;
-    let known = BaselineFilter::open_file(stored.baseline, args.baseline.as_deref())?;
+    let baseline = stored.baseline(args.baseline.as_deref());
+    let known = BaselineFilter::open_file(baseline, args.baseline.as_deref())?;
     let search = campaign_record::asked(&entry.settings).search;
     summary.known = known.map(|known| known.of(&summary, &search));
     output::write(|out| match format {
@@ -44,93 +42,6 @@ pub(crate) fn run(args: &ReportArgs, context: &Context) -> Result<u8, Error> {
         output::note(format_args!("the search ended early: {broken}"));
     }
     Ok(reporting::exit_code(&summary, false))
-}
-
-/// The store, and what is beside it.
-struct Stored {
-    store: Store,
-    state: PathBuf,
-    baseline: PathBuf,
-}
-
-impl Stored {
-    /// Where murphy.toml says; without one, in this directory.
-    fn open(args: &ReportArgs, context: &Context) -> Result<Self, Error> {
-        let (given, directory) = (args.config.as_deref(), context.directory());
-        let variables = |name: &str| context.variable(name);
-        let config = Config::load_if_any(given, &directory, &variables).map_err(Error::Config)?;
-        let (state, beside) = match &config {
-            Some(config) => (
-                config.store.directory.clone(),
-                config.file.directory().to_owned(),
-            ),
-            None => (directory.join(STORE), directory),
-        };
-        let store = Store::open_existing(&state)?.ok_or_else(|| no_store(&state))?;
-        let baseline = beside.join(murphy_store::baseline::FILE);
-        Ok(Stored {
-            store,
-            baseline: args.baseline.clone().unwrap_or(baseline),
-            state,
-        })
-    }
-
-    /// The campaign that is meant, which must have a result.
-    fn find(&self, name: Option<&str>) -> Result<CampaignEntry, Error> {
-        let found = self.store.named(name)?;
-        let entry = found.ok_or_else(|| match name {
-            Some(name) => Usage::new(format!("no campaign has the name `{name}`"))
-                .hint("`murphy report --list` shows all that are stored"),
-            None => Usage::new("no campaign has ended yet")
-                .hint("run `murphy run` first; `murphy report --list` shows what was begun"),
-        })?;
-        match entry.state.has_result() {
-            true => Ok(entry),
-            false => Err(no_result(&entry).into()),
-        }
-    }
-
-    /// What is reported, and where the replay files are: one that a killed run
-    /// could not write any more is written now.
-    fn summary(&self, entry: &CampaignEntry) -> Result<(Summary, Vec<PathBuf>), Error> {
-        let mut collector = Collector::default();
-        for event in self.store.events(&entry.campaign)? {
-            collector.note(&event);
-        }
-        let summary = collector.summary();
-        let ended = self.store.ended(&entry.campaign)?;
-        let identity = self.store.identity(&entry.campaign)?;
-        let (mut summary, (ended, (identity, _))) = summary
-            .zip(ended.zip(identity))
-            .ok_or_else(|| no_result(entry))?;
-        let system = campaign_record::system(&entry.settings).unwrap_or(System::Program);
-        let replays = Replays {
-            scenario: &summary.scenario,
-            identity: &identity,
-            prefixes: &ended.prefixes,
-            system: &system,
-            state: &self.state,
-        };
-        let files: Vec<PathBuf> = replays.keep(&summary.findings);
-        summary.replay_command = match system {
-            System::Program => None,
-            _ => reporting::replay_command(&files),
-        };
-        Ok((summary, files))
-    }
-}
-
-fn no_store(state: &Path) -> Usage {
-    Usage::new(format!("no campaign is stored in {}", state.display()))
-        .hint("run `murphy run` first, or name the project with `--config`")
-}
-
-fn no_result(entry: &CampaignEntry) -> Usage {
-    let refused = Usage::new(format!("campaign {} has no result", entry.campaign));
-    match entry.state {
-        CampaignState::UnderWay => refused.hint("it is still running; wait for its end"),
-        _ => refused.hint("it was interrupted; `murphy run --resume` goes on with it"),
-    }
 }
 
 /// A line for each campaign.

@@ -48,6 +48,9 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8, Error> {
         known: BaselineFilter::open(&project, args.baseline.as_deref())?,
         project,
     };
+    if let Some(known) = &run.known {
+        known.say_expired();
+    }
     let scenarios = &run.project.scenarios;
     if args.search.format == Format::Json && scenarios.len() > 1 {
         return Err(several_in_json(&run.project).into());

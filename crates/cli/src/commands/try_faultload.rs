@@ -12,7 +12,7 @@ use murphy_campaign::{Event, Settings as Campaign, Sink, World};
 use murphy_model::{Attempts, Fault, Faultload, Observed, Pattern, Point, Severity, Target};
 use murphy_oracle::{Oracle, Reference, judge};
 use murphy_report::number::counted;
-use murphy_report::terminal;
+use murphy_report::{fault_text, point_text, terminal};
 use murphy_system::spec::ScenarioSpec;
 
 use super::explain;
@@ -107,11 +107,10 @@ async fn under_faults(
     faultload: &Faultload,
 ) -> Result<Tried, Error> {
     let references = murphy_campaign::references(world, campaign, &mut Nobody).await;
-    let (reference, chosen) =
-        references.map_err(|failed| Error::of_campaign(failed, observe::HINT))?;
-    let identity = Arc::new(chosen.identity);
+    let references = references.map_err(|failed| Error::of_campaign(failed, observe::HINT))?;
+    let identity = Arc::new(references.chosen.identity);
     let observed = world.run(0, faultload, &identity).await?;
-    let reference = Reference::of([&reference]);
+    let reference = Reference::of([&references.observed]);
     let complaints = judge(&observed, &reference, &campaign.oracles)
         .into_iter()
         .filter(|(oracle, severity, _)| {
@@ -182,7 +181,8 @@ impl Tried {
             }
             writeln!(
                 out,
-                "  {fault}: injected into {}",
+                "  {}: injected into {}",
+                fault_text(&fault),
                 counted(hit.len(), "call")
             )?;
             write_points(&hit, out)?;
@@ -193,7 +193,7 @@ impl Tried {
     /// What was not injected, and what there was instead.
     fn write_missing(&self, out: &mut dyn Write) -> io::Result<()> {
         for fault in &self.missing {
-            writeln!(out, "  {fault}: not injected")?;
+            writeln!(out, "  {}: not injected", fault_text(fault))?;
         }
         let calls = self.observed.execution.trace.calls().iter();
         let below = calls.filter(|call| call.parent.is_some());
@@ -210,7 +210,7 @@ impl Tried {
 
 fn write_points(points: &[&Point], out: &mut dyn Write) -> io::Result<()> {
     for point in points.iter().take(MOST_CALLS) {
-        writeln!(out, "    {point}")?;
+        writeln!(out, "    {}", point_text(point))?;
     }
     match points.len().saturating_sub(MOST_CALLS) {
         0 => Ok(()),

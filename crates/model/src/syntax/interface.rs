@@ -29,7 +29,11 @@ pub(super) fn write_interface(
         Interface::Http { method, path } => {
             write_literal(f, method, stops)?;
             f.write_char(' ')?;
-            write_literal(f, path, stops)
+            match path.contains('?') {
+                // Without quotes, a query would begin there.
+                true => write_quoted(f, path),
+                false => write_literal(f, path, stops),
+            }
         }
         Interface::Grpc { service, method } => {
             let name = format!("{service}/{method}");

@@ -42,7 +42,7 @@ mod text;
 
 pub use error::{SyntaxError, underlined};
 pub use mode_set::ModeSet;
-pub use suggest::nearest;
+pub use suggest::{nearest, nearest_first};
 
 #[cfg(test)]
 mod testing {

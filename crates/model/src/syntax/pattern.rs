@@ -14,8 +14,8 @@ use super::interface::{check_grpc_name, looks_like_path};
 use super::lexer::{Cursor, Word};
 use super::options;
 use super::point::write_count;
-use super::text::{IN_FRAME, write_text, write_text_quoted};
-use crate::{Attempts, FramePattern, InterfacePattern, Pattern, Target, Text};
+use super::text::{IN_FRAME, IN_PATH, write_text, write_text_quoted};
+use crate::{Attempts, FramePattern, InterfacePattern, Pattern, PayloadHash, Target, Text};
 
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -73,7 +73,7 @@ fn write_interface(f: &mut impl Write, interface: &InterfacePattern) -> fmt::Res
         InterfacePattern::Http { method, path } => {
             write_text(f, method, IN_FRAME)?;
             f.write_char(' ')?;
-            write_text(f, path, IN_FRAME)
+            write_text(f, path, IN_PATH)
         }
         InterfacePattern::Grpc(name) if needs_quotes(name) => write_text_quoted(f, name, IN_FRAME),
         InterfacePattern::Grpc(name) => write_text(f, name, IN_FRAME),
@@ -130,10 +130,14 @@ fn from_chain(cursor: &Cursor<'_>, chain: &Chain<'_>) -> Result<Pattern, SyntaxE
 }
 
 fn frame(cursor: &Cursor<'_>, raw: &RawFrame<'_>) -> Result<FramePattern, SyntaxError> {
+    let (interface, query) = interface(cursor, &raw.interface)?;
+    let of_query = query.and_then(|query| PayloadHash::of(&query, b"", &[]));
+    let of_query = of_query.map(|hash| hash.to_string().into());
+    let payload = raw.options.body.map(|digits| digits.0.text.into());
     Ok(FramePattern {
         destination: raw.destination.to_text(),
-        interface: interface(cursor, &raw.interface)?,
-        payload: raw.options.body.map(|digits| digits.0.text.into()),
+        interface,
+        payload: payload.or(of_query),
         predecessors: raw.options.after.clone(),
         site: raw.options.site.as_ref().map(Word::to_text),
         count: match &raw.count {
@@ -143,25 +147,78 @@ fn frame(cursor: &Cursor<'_>, raw: &RawFrame<'_>) -> Result<FramePattern, Syntax
     })
 }
 
-fn interface(cursor: &Cursor<'_>, words: &[Word<'_>]) -> Result<InterfacePattern, SyntaxError> {
-    match words {
-        [method, path, ..] => Ok(InterfacePattern::Http {
-            method: method.to_text(),
-            path: path.to_text(),
-        }),
-        [only] if only.raw.text.bytes().all(|b| b == b'*') => Ok(InterfacePattern::Any),
+/// What is asked for, and the query behind its path, if there is one.
+fn interface(
+    cursor: &Cursor<'_>,
+    words: &[Word<'_>],
+) -> Result<(InterfacePattern, Option<String>), SyntaxError> {
+    let interface = match words {
+        [method, path, ..] => {
+            let (path, query) = without_query(cursor, path)?;
+            let method = method.to_text();
+            return Ok((InterfacePattern::Http { method, path }, query));
+        }
+        [only] if only.raw.text.bytes().all(|b| b == b'*') => InterfacePattern::Any,
         [name] => {
             check_grpc_name(cursor, name)?;
-            Ok(InterfacePattern::Grpc(name.to_text()))
+            InterfacePattern::Grpc(name.to_text())
         }
-        [] => Ok(InterfacePattern::Any),
-    }
+        [] => InterfacePattern::Any,
+    };
+    Ok((interface, None))
+}
+
+/// A path and the query behind it: `/price?sku=1`. A query is what a call
+/// without a body sends, so it stands for the hash of that. In quotes, `?` is a
+/// part of the path.
+fn without_query(
+    cursor: &Cursor<'_>,
+    word: &Word<'_>,
+) -> Result<(Text, Option<String>), SyntaxError> {
+    let raw = word.raw;
+    let Some(mark) = raw.text.find('?').filter(|_| !raw.text.contains('"')) else {
+        return Ok((word.to_text(), None));
+    };
+    let (last, before) = word.pieces.split_last().expect("a word has a piece");
+    let Some((path, query)) = last.split_once('?') else {
+        return Err(cursor
+            .error(
+                raw.start + mark..raw.start + raw.text.len(),
+                "a query has no wildcards",
+                "`*` stands for no part of it",
+            )
+            .with_hint("leave the query out to mean every query"));
+    };
+    let pieces = before.iter().map(String::as_str).chain([path]);
+    let path = Text::from_pieces(pieces);
+    Ok((path, Some(query.to_owned())))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::assert_refused;
     use super::*;
+
+    #[test]
+    fn a_query_stands_for_what_a_call_without_a_body_sends() {
+        let point = |query: &str| {
+            let hash = PayloadHash::of(query, b"", &[]).unwrap();
+            let text = format!("shop GET / > cart GET /price {{body={hash}}}");
+            text.parse::<crate::Point>().unwrap()
+        };
+        let pattern: Pattern = "cart GET /pri*?sku=1&at=2".parse().unwrap();
+        assert!(pattern.matches(&point("at=2&sku=1")));
+        assert!(!pattern.matches(&point("sku=2")));
+        let target: Target = "shop GET / > cart GET /price?sku=1".parse().unwrap();
+        assert_eq!(target, Target::Call(point("sku=1")));
+        let quoted: Pattern = r#"cart GET "/price?sku=1""#.parse().unwrap();
+        assert!(!quoted.matches(&point("sku=1")));
+        let error = "cart GET /price?sku=*".parse::<Pattern>().unwrap_err();
+        assert!(
+            error.to_string().contains("a query has no wildcards"),
+            "{error}"
+        );
+    }
 
     #[test]
     fn patterns_are_read_and_written_in_one_form() {

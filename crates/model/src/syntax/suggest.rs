@@ -22,6 +22,17 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
         .map(|(_, candidate)| candidate)
 }
 
+/// All candidates, those that differ from `word` in the fewest letters first.
+pub fn nearest_first<'c>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'c str>,
+) -> Vec<&'c str> {
+    let word: String = word.to_lowercase().chars().take(LONGEST).collect();
+    let mut all: Vec<&str> = candidates.into_iter().collect();
+    all.sort_by_cached_key(|candidate| levenshtein(&word, &candidate.to_lowercase()));
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,5 +52,14 @@ mod tests {
             assert_eq!(nearest(word, known), expected, "{word}");
         }
         assert_eq!(nearest(&"x".repeat(1000), known), None);
+    }
+
+    #[test]
+    fn the_nearest_come_first_and_none_is_left_out() {
+        let known = ["M-77aa01", "M-9b6263", "M-9b7263"];
+        assert_eq!(
+            nearest_first("M-9b7264", known),
+            ["M-9b7263", "M-9b6263", "M-77aa01"]
+        );
     }
 }

@@ -10,6 +10,8 @@ pub(super) type Stops = &'static [char];
 
 /// In a frame nothing does: paths may hold commas, braces and the like.
 pub(super) const IN_FRAME: Stops = &[];
+/// In a path, behind which a query may stand.
+pub(super) const IN_PATH: Stops = &['?'];
 /// In options, which are separated by `,` and closed by `}`.
 pub(super) const IN_OPTIONS: Stops = &[',', '}'];
 /// In the list of completed siblings, which are separated by `;`.

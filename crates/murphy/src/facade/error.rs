@@ -136,6 +136,7 @@ mod tests {
     fn secrets_of_a_broken_system_are_not_printed() {
         let broken = SetupError {
             message: "setup step 1 (`fill --token=s3cret1`) failed".to_owned(),
+            service: None,
             place: Some("murphy.toml:3".to_owned()),
             hint: Some("try it by hand: `serve --password=s3cret2`".to_owned()),
             logs: vec![("cart".to_owned(), "api_key=s3cret3\nready".to_owned())],

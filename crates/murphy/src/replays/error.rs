@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use super::NameError;
+
 /// Who writes replay files.
 const WRITERS: &str = "`murphy run`, `murphy demo` and Rust campaigns with a `store`";
 
@@ -15,10 +17,8 @@ pub enum ReplayError {
         what: String,
         /// Where it was looked for.
         folder: PathBuf,
-        /// All the findings there.
-        known: Vec<String>,
-        /// Whether more than one could be meant.
-        several: bool,
+        /// What is wrong with the name.
+        error: NameError,
     },
     /// A file that is none of ours.
     Unreadable {
@@ -40,7 +40,7 @@ impl ReplayError {
     /// What is wrong, in one line.
     pub fn message(&self) -> String {
         match self {
-            ReplayError::Unknown { what, several, .. } => match several {
+            ReplayError::Unknown { what, error, .. } => match error.is_ambiguous() {
                 false => format!("there is no finding `{what}` to replay"),
                 true => format!("`{what}` could be several findings"),
             },
@@ -56,10 +56,9 @@ impl ReplayError {
     /// The way out.
     pub fn hint(&self) -> String {
         match self {
-            ReplayError::Unknown { folder, known, .. } => match known.is_empty() {
-                true => format!("{} holds none: {WRITERS} write them", folder.display()),
-                false => format!("there are {}", known.join(", ")),
-            },
+            ReplayError::Unknown { folder, error, .. } => error.hint().unwrap_or_else(|| {
+                format!("{} holds none: {WRITERS} write them", folder.display())
+            }),
             ReplayError::Unreadable { .. } => format!("replay files are written by {WRITERS}"),
             ReplayError::Damaged { .. } => {
                 "run the campaign again to have it written anew".to_owned()

@@ -15,7 +15,7 @@ use murphy_oracle::{Oracle, UnknownOracle};
 use murphy_store::atomic_file::{self, Readable};
 use serde::{Deserialize, Serialize};
 
-use super::ReplayError;
+use super::{ReplayError, find_name};
 
 /// Within Murphy's own directory.
 const FOLDER: &str = "replays";
@@ -246,30 +246,23 @@ pub fn write_files(files: &[PathBuf], out: &mut dyn Write) -> io::Result<()> {
 fn named(what: &str, state: &Path) -> Result<PathBuf, ReplayError> {
     let folder = state.join(FOLDER);
     let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-    files.sort();
-    let name = |path: &PathBuf| {
-        let stem = path
-            .file_stem()
-            .map(|stem| stem.to_string_lossy().into_owned());
-        stem.filter(|_| path.extension().is_some_and(|it| it == "json"))
-    };
-    let begins = |path: &&PathBuf| {
-        name(path)
-            .is_some_and(|name| name.starts_with(what) || name.starts_with(&format!("M-{what}")))
-    };
-    let found: Vec<&PathBuf> = files.iter().filter(begins).collect();
-    let exact = |path: &&&PathBuf| name(path).as_deref() == Some(what);
-    let whole = found.iter().find(exact).copied();
-    if let Some(only) = whole.or(found.first().copied().filter(|_| found.len() == 1)) {
-        return Ok(only.clone());
+    let names = entries.filter_map(|entry| name_of(&entry.path()));
+    let names: Vec<String> = names.collect();
+    match find_name(what, names.iter().map(String::as_str)) {
+        Ok(id) => Ok(Replay::file(id, state)),
+        Err(error) => Err(ReplayError::Unknown {
+            what: what.to_owned(),
+            folder,
+            error,
+        }),
     }
-    Err(ReplayError::Unknown {
-        what: what.to_owned(),
-        known: files.iter().filter_map(name).collect(),
-        several: !found.is_empty(),
-        folder,
-    })
+}
+
+/// The finding that a file is of, by the file's name.
+fn name_of(path: &Path) -> Option<String> {
+    let is_replay = path.extension().is_some_and(|it| it == "json");
+    let stem = path.file_stem().filter(|_| is_replay)?;
+    Some(stem.to_string_lossy().into_owned())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use murphy_campaign::SetupError;
 use murphy_model::{Fault, Observed, Severity, Trace, Verdict};
 use murphy_oracle::Oracle;
-use murphy_report::terminal;
+use murphy_report::{fault_text, faultload_text, terminal};
 
 use super::{Complaint, Replay, ReplayError};
 
@@ -205,10 +205,10 @@ impl Replayed {
             }
         }
         for faults in self.replay.after.iter().flatten() {
-            writeln!(out, "  after {}", faults)?;
+            writeln!(out, "  after {}", faultload_text(faults))?;
         }
         for fault in self.observed.execution.faultload.faults() {
-            writeln!(out, "  with {fault}")?;
+            writeln!(out, "  with {}", fault_text(&fault))?;
         }
         if self.repeats > 0 {
             writeln!(
@@ -217,7 +217,7 @@ impl Replayed {
                 self.repeats
             )?;
         }
-        terminal::write_calls(self.trace(), out)?;
+        terminal::write_injected_calls(self.trace(), out)?;
         match (self.observed.printed(), &self.result) {
             (Some(output), ReplayResult::Failed { .. }) => {
                 writeln!(out, "\nWhat was printed")?;
@@ -254,7 +254,7 @@ fn without_complaint(observed: &Observed) -> ReplayResult {
     match missing.is_empty() {
         true => ReplayResult::Fixed,
         false => ReplayResult::NotReached {
-            missing: missing.iter().map(Fault::to_string).collect(),
+            missing: missing.iter().map(fault_text).collect(),
         },
     }
 }

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use murphy_model::{CallId, Frame, Point, Reply, Trace};
 
 use super::heading;
-use super::label::{bare_frame, siblings, without_predecessors};
+use super::label::{CallNames, bare_frame, siblings, without_predecessors};
 use super::number::counted;
 use super::style::{BAD, GOOD, QUIET};
 use crate::Summary;
@@ -42,7 +42,9 @@ impl Node {
 
 pub(super) fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     heading("Calls without faults", out)?;
-    for root in trace_nodes(&summary.reference, None, &|_| String::new(), &|_| false) {
+    let names = CallNames::new(&summary.reference, &[]);
+    let (remark, matters) = (|_| String::new(), |_| false);
+    for root in trace_nodes(&names, &summary.reference, None, &remark, &matters) {
         draw(&root, "  ", "  ", out)?;
     }
     let conditional = conditional(summary);
@@ -64,7 +66,21 @@ pub(super) fn write_trace(
     indent: &str,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut roots = trace_nodes(trace, None, remark, matters);
+    let names = CallNames::new(trace, &[]);
+    write_named(trace, &names, remark, matters, most, indent, out)
+}
+
+/// The same with these names for the calls.
+pub(super) fn write_named(
+    trace: &Trace,
+    names: &CallNames<'_>,
+    remark: &dyn Fn(CallId) -> String,
+    matters: &dyn Fn(CallId) -> bool,
+    most: usize,
+    indent: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut roots = trace_nodes(names, trace, None, remark, matters);
     let requests = roots.len();
     if roots.iter().any(Node::holds_what_matters) {
         roots.retain(Node::holds_what_matters);
@@ -113,23 +129,23 @@ fn cut(node: &mut Node) {
 }
 
 fn trace_nodes(
+    names: &CallNames<'_>,
     trace: &Trace,
     parent: Option<CallId>,
     remark: &dyn Fn(CallId) -> String,
     matters: &dyn Fn(CallId) -> bool,
 ) -> Vec<Node> {
     let ids: Vec<CallId> = trace.children(parent).collect();
-    let frames: Vec<&Frame> = ids.iter().map(|id| trace.call(*id).point.frame()).collect();
     let node = |(id, label): (&CallId, String)| Node {
         text: format!(
             "{label}  {}{}",
             reply_text(trace.call(*id).reply),
             remark(*id)
         ),
-        below: trace_nodes(trace, Some(*id), remark, matters),
+        below: trace_nodes(names, trace, Some(*id), remark, matters),
         matters: matters(*id),
     };
-    ids.iter().zip(siblings(&frames)).map(node).collect()
+    ids.iter().zip(names.siblings(&ids)).map(node).collect()
 }
 
 fn reply_text(reply: Option<Reply>) -> String {

@@ -22,6 +22,9 @@ use crate::wording::{self, Count};
 /// More names of findings than this are only counted.
 const MOST_SAME: usize = 6;
 
+/// More ways to fail the same calls than this are only counted.
+pub(super) const MOST_WAYS: usize = 8;
+
 /// The oracle whose complaints are the user's own words.
 const SCENARIO: &str = "scenario";
 
@@ -46,7 +49,7 @@ const ALL: Room = Room {
     faults: usize::MAX,
     calls: calls::MOST_CALLS,
     printed: printed::MOST,
-    ways: 8,
+    ways: MOST_WAYS,
 };
 
 /// At the end of a run; what does not fit is cut again.
@@ -184,10 +187,10 @@ pub(super) fn stale(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     let Some(known) = known.filter(|known| !known.stale.is_empty()) else {
         return Ok(());
     };
-    let ids = known.stale.join(", ");
+    let ids = known.stale.join(" ");
     writeln!(
         out,
-        "\nNot found any more, and to be taken out of {}: {ids}",
+        "\nNot found any more, and to be taken out of {}: murphy baseline remove {ids}",
         known.file
     )
 }
@@ -236,13 +239,16 @@ fn body(
     writeln!(out, "    calls:")?;
     let trace = &finding.shown.trace;
     let remark = |id| remark(finding, id);
-    let matters = |id| {
-        let call = trace.call(id);
-        call.injected.is_some() || finding.edge.as_ref() == Some(&call.point)
-    };
+    let matters = |id| matters(finding, id);
     calls::write_trace(trace, &remark, &matters, room.calls, "      ", out)?;
     others(finding, labels, room.ways, out)?;
     seen(bug, out)
+}
+
+/// Whether a finding is about this call: it was injected, or is to blame.
+pub(super) fn matters(finding: &Finding, id: CallId) -> bool {
+    let call = finding.shown.trace.call(id);
+    call.injected.is_some() || finding.edge.as_ref() == Some(&call.point)
 }
 
 /// How often it was seen, and under which other names.
@@ -288,7 +294,7 @@ fn name(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn class_text(finding: &Finding) -> &'static str {
+pub(super) fn class_text(finding: &Finding) -> &'static str {
     match finding.class {
         BugClass::NoHandling => "the failure reached the scenario unhandled",
         BugClass::UnrelatedException => "something other than the injected failure broke",
@@ -350,7 +356,7 @@ fn circumstances(
 
 /// What is to be said about one of the calls: what was injected, how
 /// long its caller waited, whether it is to blame.
-fn remark(finding: &Finding, id: CallId) -> String {
+pub(super) fn remark(finding: &Finding, id: CallId) -> String {
     let call = finding.shown.trace.call(id);
     let mut remarks = Vec::new();
     remarks.extend(call.mode().map(|mode| cause(mode, call.reply)));
@@ -389,7 +395,12 @@ fn blame(class: BugClass) -> &'static str {
 
 /// Other faultloads that show the same: those over the same calls are told by
 /// their modes alone.
-fn others(finding: &Finding, labels: &Labels, most: usize, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn others(
+    finding: &Finding,
+    labels: &Labels,
+    most: usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let targets = |faultload: &Faultload| -> Vec<Target> {
         faultload.iter().map(|(target, _)| target.clone()).collect()
     };
@@ -589,7 +600,7 @@ mod tests {
     known, but no longer excused: its entry in base.toml has expired
     known, but not with 503: see base.toml
 
-Not found any more, and to be taken out of base.toml: M-000009
+Not found any more, and to be taken out of base.toml: murphy baseline remove M-000009
 ";
         assert_eq!(style::plain(&out), expected);
     }

@@ -10,6 +10,7 @@ mod brief;
 mod calls;
 mod coverage;
 mod explained;
+mod explained_finding;
 mod findings;
 mod hardening;
 mod printed;
@@ -23,7 +24,7 @@ pub use brief::RunResult;
 use std::io::{self, Write};
 
 use crate::{Explained, Hardening, Summary, label, number, redact, unseen};
-use label::Labels;
+use label::{CallNames, Labels};
 use style::{CAREFUL, TITLE};
 
 /// Writes the summary of a campaign.
@@ -68,10 +69,16 @@ pub fn write_run(
     unseen::write_escaped(out, |out| brief::write(results, detail, width, out))
 }
 
-/// Writes the calls of an execution as a tree.
-pub fn write_calls(trace: &murphy_model::Trace, out: &mut dyn Write) -> io::Result<()> {
+/// Writes the calls of an execution as a tree, each with its query where that
+/// is known, and with a remark.
+pub fn write_calls(
+    trace: &murphy_model::Trace,
+    names: &CallNames<'_>,
+    remark: &dyn Fn(murphy_model::CallId) -> String,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let most = calls::MOST_CALLS;
-    calls::write_trace(trace, &|_| String::new(), &|_| false, most, "  ", out)
+    calls::write_named(trace, names, remark, &|_| false, most, "  ", out)
 }
 
 /// Writes the calls of an execution as a tree, with what was injected.
@@ -87,6 +94,15 @@ pub fn write_injected_calls(trace: &murphy_model::Trace, out: &mut dyn Write) ->
 /// Writes what became of a faultload.
 pub fn write_explained(explained: &Explained, out: &mut dyn Write) -> io::Result<()> {
     explained::write(explained, out)
+}
+
+/// Writes all that is known of one finding of a campaign.
+pub fn write_finding(
+    summary: &Summary,
+    finding: &murphy_model::Finding,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    unseen::write_escaped(out, |out| explained_finding::write(summary, finding, out))
 }
 
 /// Writes what to harden.

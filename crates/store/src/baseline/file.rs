@@ -15,8 +15,8 @@ use crate::atomic_file::{self, Readable};
 /// What every file begins with.
 const HEADER: &str = "\
 # Findings of Murphy that are known and may stay for now: they do not fail the
-# build. Written by `murphy baseline write`, which keeps reasons and dates but
-# not comments. `expires` is the last day on which an entry holds.
+# build. Written by `murphy baseline write`, `add` and `remove`, which keep reasons
+# and dates but not comments. `expires` is the last day on which an entry holds.
 ";
 
 /// Why a baseline cannot be used.
@@ -130,17 +130,23 @@ mod tests {
                 Entry {
                     id: "M-3fa9c1".into(),
                     scenario: "checkout".into(),
+                    class: "no-handling".into(),
+                    call: "shop POST /checkout > cart GET /cart".into(),
                     summary: "expected \"200\",\ngot 500".into(),
                     modes: vec!["500".into(), "reset".into()],
                     reason: "fixed with the new cart".into(),
+                    added: Some("2026-11-18".parse().unwrap()),
                     expires: Some("2027-01-31".parse().unwrap()),
                 },
                 Entry {
                     id: "M-77".into(),
                     scenario: "checkout".into(),
+                    class: String::new(),
+                    call: String::new(),
                     summary: String::new(),
                     modes: Vec::new(),
-                    reason: "accepted".into(),
+                    reason: String::new(),
+                    added: None,
                     expires: None,
                 },
             ],
@@ -155,18 +161,20 @@ mod tests {
 [[finding]]
 id = "M-3fa9c1"
 scenario = "checkout"
+class = "no-handling"
+call = "shop POST /checkout > cart GET /cart"
 summary = """
 expected "200",
 got 500"""
 modes = ["500", "reset"]
 reason = "fixed with the new cart"
+added = "2026-11-18"
 expires = "2027-01-31"
 
 [[finding]]
 id = "M-77"
 scenario = "checkout"
 summary = ""
-reason = "accepted"
 "#
         );
         Baseline::default().save(path).unwrap();

@@ -35,6 +35,13 @@ pub struct Entry {
     pub id: String,
     /// The scenario that shows it.
     pub scenario: String,
+    /// Its place in the taxonomy, for whoever reads the file; empty in files of
+    /// earlier versions, as are the call and the day.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub class: String,
+    /// The call whose failure is not handled, for whoever reads the file.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub call: String,
     /// What is wrong, for whoever reads the file.
     #[serde(default)]
     pub summary: String,
@@ -42,9 +49,13 @@ pub struct Entry {
     /// stands for any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modes: Vec<String>,
-    /// Why it may stay.
+    /// Why it may stay; empty if nobody said.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
-    /// The last day on which it may.
+    /// The day on which it was taken as known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added: Option<Date>,
+    /// The last day on which it may stay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Date>,
 }
@@ -57,6 +68,8 @@ impl Entry {
     /// Takes over what a later campaign says of the finding.
     fn renew(&mut self, later: Entry) {
         self.summary = later.summary;
+        self.class = later.class;
+        self.call = later.call;
         self.modes.extend(later.modes);
         self.modes.sort();
         self.modes.dedup();
@@ -69,7 +82,8 @@ impl Entry {
         modes.filter(is_new).collect()
     }
 
-    fn is_expired(&self, today: &Date) -> bool {
+    /// Whether its last day is over.
+    pub fn is_expired(&self, today: &Date) -> bool {
         self.expires.as_ref().is_some_and(|last| last < today)
     }
 }
@@ -79,10 +93,23 @@ impl Entry {
 pub struct ToKnow<'f> {
     /// Its stable name.
     pub id: &'f str,
+    /// Its place in the taxonomy.
+    pub class: &'f str,
+    /// The call whose failure is not handled.
+    pub call: String,
     /// What is wrong.
     pub summary: &'f str,
     /// The modes it shows with.
     pub modes: BTreeSet<Mode>,
+}
+
+/// Why findings may stay, and until when.
+#[derive(Clone, Debug)]
+pub struct Excuse {
+    /// Why; empty if nobody says.
+    pub reason: String,
+    /// The last day on which they may; forever if none.
+    pub expires: Option<Date>,
 }
 
 /// Findings of a campaign, divided by what the baseline says of them.
@@ -119,37 +146,79 @@ impl Baseline {
         file::save(self, path)
     }
 
+    /// All entries, by scenario and name.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
     /// Adds these findings of a scenario; how many are new to it. Entries that
-    /// are there keep their reason and date and are known with more modes,
+    /// are there keep their reason and dates and are known with more modes,
     /// unless they have expired: then they are renewed.
     pub fn add<'f>(
         &mut self,
         scenario: &str,
         findings: impl IntoIterator<Item = ToKnow<'f>>,
-        reason: &str,
-        expires: Option<&Date>,
+        excuse: &Excuse,
         today: &Date,
     ) -> usize {
         let before = self.entries.len();
-        for ToKnow { id, summary, modes } in findings {
-            let entry = Entry {
-                id: id.to_owned(),
-                scenario: scenario.to_owned(),
-                summary: summary.to_owned(),
-                modes: modes.iter().map(Mode::to_string).collect(),
-                reason: reason.to_owned(),
-                expires: expires.cloned(),
-            };
-            let known = |entry: &&mut Entry| entry.is_for(scenario, id);
-            match self.entries.iter_mut().find(known) {
+        for finding in findings {
+            let entry = entry(scenario, &finding, excuse, today);
+            match self.known(scenario, finding.id) {
                 Some(known) if known.is_expired(today) => *known = entry,
                 Some(known) => known.renew(entry),
                 None => self.entries.push(entry),
             }
         }
+        self.sort();
+        self.entries.len() - before
+    }
+
+    /// Adds one finding of a scenario, by name: what is said of it now counts,
+    /// also where it was known. Whether it was new.
+    pub fn put(
+        &mut self,
+        scenario: &str,
+        finding: &ToKnow<'_>,
+        excuse: &Excuse,
+        today: &Date,
+    ) -> bool {
+        let mut entry = entry(scenario, finding, excuse, today);
+        let known = self.known(scenario, finding.id);
+        let is_new = known.is_none();
+        match known {
+            Some(known) => {
+                // Left out is not taken back.
+                if entry.reason.is_empty() {
+                    entry.reason.clone_from(&known.reason);
+                }
+                *known = entry;
+            }
+            None => self.entries.push(entry),
+        }
+        self.sort();
+        is_new
+    }
+
+    /// Takes out the entries of a finding, of this scenario or of all; what
+    /// was taken out.
+    pub fn remove(&mut self, id: &str, scenario: Option<&str>) -> Vec<Entry> {
+        let is_meant =
+            |entry: &Entry| entry.id == id && scenario.is_none_or(|it| entry.scenario == it);
+        let entries = std::mem::take(&mut self.entries).into_iter();
+        let (removed, kept) = entries.partition(is_meant);
+        self.entries = kept;
+        removed
+    }
+
+    fn known(&mut self, scenario: &str, id: &str) -> Option<&mut Entry> {
+        let mut entries = self.entries.iter_mut();
+        entries.find(|entry| entry.is_for(scenario, id))
+    }
+
+    fn sort(&mut self) {
         let key = |entry: &Entry| (entry.scenario.clone(), entry.id.clone());
         self.entries.sort_by_key(key);
-        self.entries.len() - before
     }
 
     /// Divides the findings of a scenario's campaign. An entry holds through
@@ -175,6 +244,20 @@ impl Baseline {
         let stale = self.entries.iter().filter(|e| e.scenario == scenario);
         split.stale = stale.filter(|it| !found.contains(&*it.id)).collect();
         split
+    }
+}
+
+fn entry(scenario: &str, finding: &ToKnow<'_>, excuse: &Excuse, today: &Date) -> Entry {
+    Entry {
+        id: finding.id.to_owned(),
+        scenario: scenario.to_owned(),
+        class: finding.class.to_owned(),
+        call: finding.call.clone(),
+        summary: finding.summary.to_owned(),
+        modes: finding.modes.iter().map(Mode::to_string).collect(),
+        reason: excuse.reason.clone(),
+        added: Some(today.clone()),
+        expires: excuse.expires.clone(),
     }
 }
 
@@ -204,9 +287,18 @@ mod tests {
     fn named(findings: &[Finding]) -> impl Iterator<Item = ToKnow<'_>> {
         findings.iter().map(|it| ToKnow {
             id: &it.id,
+            class: it.class.name(),
+            call: "shop GET / > cart GET /".to_owned(),
             summary: &it.summary,
             modes: it.modes(),
         })
+    }
+
+    fn because(reason: &str, expires: Option<&Date>) -> Excuse {
+        Excuse {
+            reason: reason.to_owned(),
+            expires: expires.cloned(),
+        }
     }
 
     #[test]
@@ -226,7 +318,12 @@ mod tests {
         };
         let today = day("2026-11-16");
         let mut baseline = Baseline::default();
-        baseline.add("shop", named(&[with(&["500"])]), "later", None, &today);
+        baseline.add(
+            "shop",
+            named(&[with(&["500"])]),
+            &because("later", None),
+            &today,
+        );
         let new_modes = |baseline: &Baseline, modes: &[&str]| {
             let findings = [with(modes)];
             let split = baseline.split("shop", &findings, &today);
@@ -238,7 +335,12 @@ mod tests {
             new_modes(&baseline, &["500", "503"]),
             Some(vec!["503".to_owned()])
         );
-        baseline.add("shop", named(&[with(&["503"])]), "ignored", None, &today);
+        baseline.add(
+            "shop",
+            named(&[with(&["503"])]),
+            &because("ignored", None),
+            &today,
+        );
         assert_eq!(new_modes(&baseline, &["500", "503"]), None);
         assert_eq!(baseline.entries[0].reason, "later");
         baseline.entries[0].modes.clear();
@@ -256,18 +358,21 @@ mod tests {
         baseline.add(
             "shop",
             named(&[finding("M-1"), finding("M-3")]),
-            "later",
-            None,
+            &because("later", None),
             &today,
         );
         baseline.add(
             "shop",
             named(&[finding("M-2")]),
-            "soon",
-            Some(&until),
+            &because("soon", Some(&until)),
             &today,
         );
-        baseline.add("other", named(&[finding("M-4")]), "theirs", None, &today);
+        baseline.add(
+            "other",
+            named(&[finding("M-4")]),
+            &because("theirs", None),
+            &today,
+        );
         let findings = [finding("M-1"), finding("M-2"), finding("M-4")];
         let ids = |today: &str| {
             let split = baseline.split("shop", &findings, &day(today));
@@ -295,15 +400,62 @@ mod tests {
         let (past, today) = (day("2026-11-15"), day("2026-11-16"));
         let both = [finding("M-1"), finding("M-2")];
         assert_eq!(
-            baseline.add("a", named(&both[..1]), "first", None, &today),
+            baseline.add("a", named(&both[..1]), &because("first", None), &today),
             1
         );
         assert_eq!(
-            baseline.add("a", named(&both[1..]), "first", Some(&past), &past),
+            baseline.add(
+                "a",
+                named(&both[1..]),
+                &because("first", Some(&past)),
+                &past
+            ),
             1
         );
-        assert_eq!(baseline.add("a", named(&both), "second", None, &today), 0);
+        assert_eq!(
+            baseline.add("a", named(&both), &because("second", None), &today),
+            0
+        );
         let reasons: Vec<&str> = baseline.entries.iter().map(|e| &*e.reason).collect();
         assert_eq!(reasons, ["first", "second"]);
+    }
+
+    #[test]
+    fn what_is_put_by_name_counts_as_it_is_said_now() {
+        let mut baseline = Baseline::default();
+        let (then, today) = (day("2026-11-15"), day("2026-11-16"));
+        let one = [finding("M-1")];
+        let mut put = |excuse: &Excuse, today: &Date| {
+            let one = named(&one).next().unwrap();
+            let is_new = baseline.put("shop", &one, excuse, today);
+            (is_new, baseline.entries()[0].clone())
+        };
+        let (is_new, entry) = put(&because("ticket 1", None), &then);
+        assert!(is_new);
+        assert_eq!(entry.class, "unclassified");
+        assert_eq!(entry.call, "shop GET / > cart GET /");
+        assert_eq!(entry.added, Some(then));
+        let (is_new, entry) = put(&because("", Some(&today)), &today);
+        assert!(!is_new);
+        assert_eq!(entry.reason, "ticket 1", "left out is not taken back");
+        assert_eq!(entry.expires, Some(today.clone()));
+        let (_, entry) = put(&because("ticket 2", None), &today);
+        assert_eq!((&*entry.reason, entry.expires), ("ticket 2", None));
+    }
+
+    #[test]
+    fn what_is_removed_is_told() {
+        let mut baseline = Baseline::default();
+        let today = day("2026-11-16");
+        for scenario in ["a", "b"] {
+            let both = [finding("M-1"), finding("M-2")];
+            baseline.add(scenario, named(&both), &because("x", None), &today);
+        }
+        assert_eq!(baseline.remove("M-3", None), []);
+        let removed = baseline.remove("M-1", Some("b"));
+        assert_eq!(removed.len(), 1);
+        assert_eq!((&*removed[0].id, &*removed[0].scenario), ("M-1", "b"));
+        assert_eq!(baseline.remove("M-2", None).len(), 2);
+        assert_eq!(baseline.entries().len(), 1);
     }
 }

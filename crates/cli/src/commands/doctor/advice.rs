@@ -15,7 +15,7 @@ pub(super) struct Meaning {
 
 /// Says what the rows mean; `suspects` are the services whose own calls lack
 /// our mark.
-pub(super) fn write(
+pub(super) fn write_meaning(
     meaning: Meaning,
     rows: &[Row],
     suspects: &BTreeSet<&str>,
@@ -24,49 +24,54 @@ pub(super) fn write(
     let lost = rows.iter().any(|row| !row.is_known());
     let meaning = match meaning.solo {
         false if !meaning.is_all_seen => {
-            "Parallel executions (`--jobs`) can be distinguished where context survives; other calls were\n  seen that belong to no execution (below)."
+            "Parallel executions (`--jobs`) can be distinguished where context survives;\n  other calls were seen that belong to no execution (below)."
         }
         true if lost => {
-            "One execution runs at a time (solo), whatever `--jobs` says, and callers are inferred:\n  some calls bring nothing by which their execution can be told."
+            "One execution runs at a time (solo), whatever `--jobs` says, and callers are\n  inferred: some calls bring nothing by which their execution can be told."
         }
         true => "One execution runs at a time (solo), as it is set.",
         false if suspects.is_empty() => {
-            "Parallel executions (`--jobs`) can be distinguished, and every caller is certain."
+            "Parallel executions (`--jobs`) can be distinguished; every caller is certain."
         }
         false => {
-            "Parallel executions (`--jobs`) can be distinguished. Where only ids survive, callers are\n  inferred, which is ambiguous while a service serves several calls of one execution."
+            "Parallel executions (`--jobs`) can be distinguished. Where only ids survive,\n  callers are inferred, which is ambiguous while a service serves several calls\n  of one execution."
         }
     };
-    writeln!(out, "  {meaning}")?;
-    if suspects.is_empty() {
-        return Ok(());
-    }
+    writeln!(out, "  {meaning}")
+}
+
+/// How to keep the context alive in these services.
+pub(super) fn how_to_propagate(suspects: &BTreeSet<&str>) -> String {
     let suspects: Vec<&str> = suspects.iter().copied().collect();
-    writeln!(
-        out,
-        "\n  To keep the context alive, let {} hand on `traceparent` and `tracestate`:",
+    let mut text = format!(
+        "To keep the context alive, let {} hand on `traceparent` and `tracestate`:",
         suspects.join(", ")
-    )?;
-    HOW.iter()
-        .try_for_each(|(stack, how)| writeln!(out, "    {stack:<8} {how}"))
+    );
+    for (stack, how) in HOW {
+        let mut lines = how.lines();
+        let first = lines.next().unwrap_or_default();
+        text += &format!("\n{stack:<8} {first}");
+        text.extend(lines.map(|line| format!("\n         {line}")));
+    }
+    text
 }
 
 /// Tried with real services; see docs/guide/parallel.md.
 const HOW: [(&str, &str); 4] = [
     (
         "Python",
-        "run it with `opentelemetry-instrument`; install opentelemetry-distro, the instrumentation of\n             every client in use and opentelemetry-instrumentation-threading; set\n             OTEL_TRACES_EXPORTER, OTEL_METRICS_EXPORTER and OTEL_LOGS_EXPORTER to none",
+        "run it with `opentelemetry-instrument`; install opentelemetry-distro,\nthe instrumentation of every client in use and\nopentelemetry-instrumentation-threading; set OTEL_TRACES_EXPORTER,\nOTEL_METRICS_EXPORTER and OTEL_LOGS_EXPORTER to none",
     ),
     (
         "Node",
-        "NODE_OPTIONS=\"--require @opentelemetry/auto-instrumentations-node/register\", not with the\n             exporter none (some versions then hand on nothing); OTEL_NODE_RESOURCE_DETECTORS=none",
+        "NODE_OPTIONS=\"--require\n@opentelemetry/auto-instrumentations-node/register\", not with the\nexporter none (some versions then hand on nothing);\nOTEL_NODE_RESOURCE_DETECTORS=none",
     ),
     (
         "Jaeger",
-        "its clients hand on others: `[context] carriers = [\"header:uberctx-*\", \"uber-trace-id\"]`",
+        "its clients hand on others:\n`[context] carriers = [\"header:uberctx-*\", \"uber-trace-id\"]`",
     ),
     (
         "others",
-        "such as Java: copy the two headers from each request to the calls made for it, or name a\n             header that is handed on already: `carriers = [\"x-request-id\"]` or `[\"header:NAME\"]`",
+        "such as Java: copy the two headers from each request to the calls\nmade for it, or name a header that is handed on already:\n`carriers = [\"x-request-id\"]` or `[\"header:NAME\"]`",
     ),
 ];

@@ -29,6 +29,8 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     writeln!(out, "Services")?;
+    let names = states.iter().map(|it| it.name.chars().count());
+    let width = names.max().unwrap_or(0);
     for (service, state) in project.config.system.services.iter().zip(states) {
         let name = &service.name;
         let source = match (&service.source, &service.process) {
@@ -40,17 +42,22 @@ pub(super) fn write(
             (Source::Managed(_), None) => "started by Murphy".to_owned(),
         };
         if let Some(why) = why_down(state) {
-            writeln!(out, "  {name:<20} DOWN: {why}")?;
+            writeln!(out, "  {name:<width$}  DOWN: {why}")?;
             continue;
         }
         let place = |place: &Option<String>| place.clone().unwrap_or_else(|| "-".to_owned());
         writeln!(
             out,
-            "  {name:<20} up ({}), {source}, at {}; its proxy for others at {}, for the test at {}",
+            "  {name:<width$}  up ({}), {source}, at {}",
             told_by(&service.health),
-            place(&state.direct),
+            place(&state.direct)
+        )?;
+        writeln!(
+            out,
+            "  {:<width$}  proxies: for other services {}, for the test {}",
+            "",
             place(&state.proxied),
-            place(&state.entry),
+            place(&state.entry)
         )?;
     }
     Ok(())
