@@ -177,6 +177,8 @@ impl Done {
         fields.remove("speculative").expect("a field");
         // How often a campaign was interrupted shows in it.
         fields.remove("besides").expect("a field");
+        // They hold the command, with the name of the file.
+        fields.remove("suggestions").expect("a field");
         result
     }
 
