@@ -1,20 +1,10 @@
 //! `murphy init`: a first `murphy.toml`.
 //!
-//! Owns the course: what was typed ([`flags`]), what the project shows by itself
-//! ([`compose`], [`code`]), questions where somebody can answer ([`questions`]),
-//! which variables lead through Murphy ([`wires`]), the text ([`text`]), a check
-//! by our own reader, and only then the file.
+//! Owns the course: what was typed, what the project shows by itself, questions
+//! where somebody can answer ([`questions`]), a check by our own reader, and only
+//! then the file. What is learnt from files is `murphy_discover`'s.
 
-mod address;
-mod code;
-mod compose;
-mod dotenv;
-mod flags;
-mod plan;
 mod questions;
-mod refusals;
-mod text;
-mod wires;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -23,12 +13,13 @@ use murphy_config::Usage;
 use murphy_config::{Config, REFERENCE};
 use murphy_system::bypassed;
 
-use self::compose::Compose;
-use self::plan::{Origin, Owner, Plan, Service};
 use crate::args::InitArgs;
 use crate::context::Context;
 use crate::error::Error;
 use crate::{exit, output};
+use murphy_discover::compose::{self, Compose};
+use murphy_discover::plan::{Origin, Owner, Plan, Service};
+use murphy_discover::{address, code, command_line, dotenv, refusals, text, wires};
 
 pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<u8, Error> {
     if args.full {
@@ -61,7 +52,7 @@ fn check_free(args: &InitArgs, context: &Context) -> Result<(), Usage> {
 /// From the flags and from what the project shows; without any flags, from
 /// whoever sits at the terminal, too.
 fn plan(args: &InitArgs, context: &Context) -> Result<Plan, Error> {
-    let services = flags::services(args)?;
+    let services = services(args)?;
     let refusals = args
         .under_fault
         .as_deref()
@@ -71,7 +62,7 @@ fn plan(args: &InitArgs, context: &Context) -> Result<Plan, Error> {
     let compose = compose_file(context);
     let mut plan = Plan {
         services,
-        test: args.test.as_deref().map(flags::test),
+        test: args.test.as_deref().map(command_line::test),
         entry: args.entry.clone(),
         refusals: refusals.clone().unwrap_or_else(refusals::usual),
         ..Plan::default()
@@ -102,6 +93,33 @@ fn plan(args: &InitArgs, context: &Context) -> Result<Plan, Error> {
         }
     }
     Ok(plan)
+}
+
+/// The services of the flags, in the order of the flags.
+fn services(args: &InitArgs) -> Result<Vec<Service>, Usage> {
+    let mut services: Vec<Service> = Vec::new();
+    for (argument, words) in [("--service", &args.service), ("--manage", &args.manage)] {
+        for word in words {
+            let Some((name, rest)) = word.split_once('=') else {
+                return Err(Usage::new(format!("`{word}` names no service"))
+                    .at(argument, word, word, "no `=` in it")
+                    .hint(match argument {
+                        "--service" => "write for example `--service cart=127.0.0.1:5001`",
+                        _ => "write for example `--manage \"cart=python cart.py {port}\"`",
+                    }));
+            };
+            if services.iter().any(|known| known.name == name) {
+                return Err(Usage::new(format!("service `{name}` is given twice"))
+                    .at(argument, word, name, "the second time")
+                    .hint("leave out one of them"));
+            }
+            services.push(match argument {
+                "--service" => Service::of(name, Origin::Running(rest.to_owned())),
+                _ => command_line::started(name, rest),
+            });
+        }
+    }
+    Ok(services)
 }
 
 /// The compose file of this folder. One that cannot be read is no reason to

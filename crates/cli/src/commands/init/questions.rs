@@ -2,8 +2,8 @@
 
 use std::io::{self, BufRead, Write};
 
-use super::plan::{Origin, Owner, Plan, Service, Wire};
-use super::{flags, refusals};
+use murphy_discover::plan::{Origin, Owner, Plan, Service, Wire};
+use murphy_discover::{address, command_line, refusals};
 
 /// Asks for services, unless a compose file has some that will do, and for the
 /// test; an empty answer goes on.
@@ -27,7 +27,7 @@ pub(super) fn ask_for_services(
         list_services(plan, answers, out)?;
     }
     let ask = "The command that tests it (such as pytest -q): ";
-    plan.test = question(answers, out, ask)?.map(|line| flags::test(&line));
+    plan.test = question(answers, out, ask)?.map(|line| command_line::test(&line));
     if let [first, _, ..] = plan.services.as_slice() {
         let first = first.name.clone();
         let ask = format!("The service that the test calls [{first}]: ");
@@ -81,9 +81,9 @@ pub(super) fn ask_for_wires(
         plan.wires.extend(callers.into_iter().map(|caller| {
             Wire {
                 owner: Owner::Service(caller.clone()),
-                value: super::address::template(
+                value: address::template(
                     name,
-                    super::address::kind(&variable).unwrap_or(super::address::Kind::Url),
+                    address::kind(&variable).unwrap_or(address::Kind::Url),
                     None,
                     false,
                 )
@@ -147,7 +147,7 @@ fn service(name: &str, answer: &str) -> Service {
     let port = answer.rsplit_once(':').map_or("", |(_, port)| port);
     match !answer.contains(char::is_whitespace) && port.parse::<u16>().is_ok() {
         true => Service::of(name, Origin::Running(answer.to_owned())),
-        false => flags::started(name, answer),
+        false => command_line::started(name, answer),
     }
 }
 
@@ -169,11 +169,11 @@ mod tests {
             "shop\nflask run -p {port}\ncart\nlocalhost:5001\n\npytest -q\n\nCART_HOST\n503\n";
         let (plan, _) = answered(Plan::default(), answers);
         let services = vec![
-            flags::started("shop", "flask run -p {port}"),
+            command_line::started("shop", "flask run -p {port}"),
             Service::of("cart", Origin::Running("localhost:5001".to_owned())),
         ];
         assert_eq!(plan.services, services);
-        assert_eq!(plan.test, Some(flags::test("pytest -q")));
+        assert_eq!(plan.test, Some(command_line::test("pytest -q")));
         assert_eq!(plan.entry.as_deref(), Some("shop"));
         assert_eq!(plan.refusals, ["503"]);
         let wire = &plan.wires[0];

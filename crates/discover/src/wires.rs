@@ -8,10 +8,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::address::{self, Kind};
-use super::code::Mention;
-use super::compose::Compose;
-use super::plan::{Origin, Owner, Plan, Service, Wire};
+use crate::address::{self, Kind};
+use crate::code::Mention;
+use crate::compose::Compose;
+use crate::plan::{Origin, Owner, Plan, Service, Wire};
 
 /// A variable that was seen.
 struct Sighting<'s> {
@@ -24,7 +24,7 @@ struct Sighting<'s> {
 
 /// The variables that lead callers through Murphy, in the order of the services
 /// that are told and of those that they lead to.
-pub(super) fn find(plan: &Plan, compose: Option<&Compose>, mentions: &[Mention]) -> Vec<Wire> {
+pub fn find(plan: &Plan, compose: Option<&Compose>, mentions: &[Mention]) -> Vec<Wire> {
     let mut all = assigned(plan);
     all.extend(compose.into_iter().flat_map(|it| in_compose(plan, it)));
     all.extend(mentions.iter().map(|it| in_file(plan, it)));
@@ -213,8 +213,8 @@ fn wire(
 
 #[cfg(test)]
 mod tests {
-    use super::super::plan::Test;
     use super::*;
+    use crate::plan::Test;
 
     fn started(name: &str, command: &str) -> Service {
         let origin = Origin::Started {

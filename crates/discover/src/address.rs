@@ -5,14 +5,18 @@
 //! through Murphy: the same form as before, with the service's address replaced
 //! by a placeholder. It knows neither where a variable was found nor whose it is.
 
-use super::plan::Service;
+use crate::plan::Service;
 
 /// What a variable holds, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
+    /// A whole URL.
     Url,
+    /// `host:port`.
     Address,
+    /// The host alone.
     Host,
+    /// The port alone.
     Port,
 }
 
@@ -63,7 +67,7 @@ const FOREIGN: [&str; 12] = [
 
 /// What a variable's name says it holds; `None` for names of another kind.
 /// Murphy's own are not for others to set.
-pub(super) fn kind(variable: &str) -> Option<Kind> {
+pub fn kind(variable: &str) -> Option<Kind> {
     if variable.starts_with("MURPHY_") {
         return None;
     }
@@ -80,7 +84,7 @@ fn ending(variable: &str) -> Option<(&str, Kind)> {
 
 /// The service that a variable is named after, if there is one and no other
 /// that fits as well.
-pub(super) fn named_after<'s>(variable: &str, services: &'s [Service]) -> Option<&'s Service> {
+pub fn named_after<'s>(variable: &str, services: &'s [Service]) -> Option<&'s Service> {
     let (stem, _) = ending(variable)?;
     let stem = PREFIXES
         .iter()
@@ -91,7 +95,7 @@ pub(super) fn named_after<'s>(variable: &str, services: &'s [Service]) -> Option
 
 /// The service with this name, however it is written: `cart`, `CART_SERVICE`,
 /// `cartservice`.
-pub(super) fn by_name<'s>(name: &str, services: &'s [Service]) -> Option<&'s Service> {
+pub fn by_name<'s>(name: &str, services: &'s [Service]) -> Option<&'s Service> {
     let joined = joined(name);
     let exact = services.iter().find(|it| self::joined(&it.name) == joined);
     if exact.is_some() {
@@ -155,14 +159,14 @@ fn parts(value: &str) -> Option<Parts<'_>> {
 }
 
 /// Whether a text may be where something is, rather than any other text.
-pub(super) fn is_address(value: &str) -> bool {
+pub fn is_address(value: &str) -> bool {
     let is_bare = |it: &Parts<'_>| it.port.is_some() || it.host == "localhost";
     parts(value).is_some_and(|it| it.scheme.is_some() || is_bare(&it))
 }
 
 /// The service at which a value points: by a port of this machine, or by its
 /// name, which is its host among containers.
-pub(super) fn pointed_at<'s>(value: &str, services: &'s [Service]) -> Option<&'s Service> {
+pub fn pointed_at<'s>(value: &str, services: &'s [Service]) -> Option<&'s Service> {
     let parts = parts(value)?;
     let is_here = ["localhost", "127.0.0.1", "0.0.0.0", "host.docker.internal"];
     match is_here.contains(&parts.host) {
@@ -177,12 +181,7 @@ pub(super) fn pointed_at<'s>(value: &str, services: &'s [Service]) -> Option<&'s
 /// What a variable must hold to lead to the service through Murphy, in the form
 /// that its value has now; `has_port` says whether a variable of its own holds
 /// the port. `None` where it cannot.
-pub(super) fn template(
-    service: &str,
-    kind: Kind,
-    value: Option<&str>,
-    has_port: bool,
-) -> Option<String> {
+pub fn template(service: &str, kind: Kind, value: Option<&str>, has_port: bool) -> Option<String> {
     let field = |field: &str| format!("{{{service}.{field}}}");
     let usual = match kind {
         Kind::Url => field("url"),
@@ -213,11 +212,7 @@ pub(super) fn template(
 
 /// The text with every address of a service in it replaced by its placeholder;
 /// `None` if there is none.
-pub(super) fn in_words(
-    text: &str,
-    own: &str,
-    services: &[Service],
-) -> Option<(String, Vec<String>)> {
+pub fn in_words(text: &str, own: &str, services: &[Service]) -> Option<(String, Vec<String>)> {
     let mut callees = Vec::new();
     let words = text.split(' ').map(|word| {
         let (before, value) = match word.split_once('=') {
@@ -243,8 +238,8 @@ pub(super) fn in_words(
 
 #[cfg(test)]
 mod tests {
-    use super::super::plan::Origin;
     use super::*;
+    use crate::plan::Origin;
 
     fn services() -> Vec<Service> {
         let at = |name: &str, at: &str| Service::of(name, Origin::Running(at.to_owned()));

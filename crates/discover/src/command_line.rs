@@ -1,42 +1,12 @@
-//! What was typed about services and the test.
+//! Command lines that start services and tests.
 //!
-//! Owns how command lines are taken apart that were written for a shell:
+//! Owns how those are taken apart that were written for a shell:
 //! variables before the command, and the port that it names.
 
-use murphy_config::Usage;
-
-use super::plan::{Origin, Service, Test};
-use crate::args::InitArgs;
-
-/// The services of the flags, in the order of the flags.
-pub(super) fn services(args: &InitArgs) -> Result<Vec<Service>, Usage> {
-    let mut services: Vec<Service> = Vec::new();
-    for (argument, words) in [("--service", &args.service), ("--manage", &args.manage)] {
-        for word in words {
-            let Some((name, rest)) = word.split_once('=') else {
-                return Err(Usage::new(format!("`{word}` names no service"))
-                    .at(argument, word, word, "no `=` in it")
-                    .hint(match argument {
-                        "--service" => "write for example `--service cart=127.0.0.1:5001`",
-                        _ => "write for example `--manage \"cart=python cart.py {port}\"`",
-                    }));
-            };
-            if services.iter().any(|known| known.name == name) {
-                return Err(Usage::new(format!("service `{name}` is given twice"))
-                    .at(argument, word, name, "the second time")
-                    .hint("leave out one of them"));
-            }
-            services.push(match argument {
-                "--service" => Service::of(name, Origin::Running(rest.to_owned())),
-                _ => started(name, rest),
-            });
-        }
-    }
-    Ok(services)
-}
+use crate::plan::{Origin, Service, Test};
 
 /// A service that this command line starts.
-pub(super) fn started(name: &str, line: &str) -> Service {
+pub fn started(name: &str, line: &str) -> Service {
     let (mut assigned, command) = assignments(line);
     let of_variable = assigned.iter().position(|(name, _)| name == "PORT");
     let of_variable = of_variable.map(|at| assigned.remove(at).1);
@@ -51,7 +21,7 @@ pub(super) fn started(name: &str, line: &str) -> Service {
 }
 
 /// A test that this command line runs.
-pub(super) fn test(line: &str) -> Test {
+pub fn test(line: &str) -> Test {
     let (assigned, command) = assignments(line);
     Test { command, assigned }
 }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use murphy_report::redact;
 use murphy_system::template::{Place, Places, expand};
 
-use super::plan::{Listen, Origin, Owner, Plan, Service, Wire};
+use crate::plan::{Listen, Origin, Owner, Plan, Service, Wire};
 
 const HEAD: &str = "\
 # How Murphy tests this system. `murphy check` says what this file means,
@@ -27,7 +27,7 @@ const MODES: &str = "
 const MOST_IN_LINE: usize = 3;
 
 /// The file for a plan.
-pub(super) fn of(plan: &Plan) -> String {
+pub fn of(plan: &Plan) -> String {
     let mut text = HEAD.to_owned();
     text += &left_out(plan);
     for service in &plan.services {
@@ -339,8 +339,8 @@ fn variable(service: &str) -> String {
 mod tests {
     use std::path::Path;
 
-    use super::super::{flags, refusals};
     use super::*;
+    use crate::{command_line, refusals};
     use murphy_config::Config;
     use murphy_system::spec::Source;
 
@@ -376,7 +376,7 @@ mod tests {
 
     #[test]
     fn what_is_written_can_be_read_with_and_without_what_is_commented_out() {
-        let started = flags::started("a-shop", r#"sh -c "echo \"{port}\"; sleep 9""#);
+        let started = command_line::started("a-shop", r#"sh -c "echo \"{port}\"; sleep 9""#);
         let plans = [
             Plan::default(),
             Plan {
@@ -389,7 +389,7 @@ mod tests {
             },
             Plan {
                 services: vec![started, running("cart", "c:1")],
-                test: Some(flags::test("A='{b}' pytest -q 'a b'")),
+                test: Some(command_line::test("A='{b}' pytest -q 'a b'")),
                 entry: Some("cart".to_owned()),
                 ..Plan::default()
             },
@@ -412,7 +412,10 @@ mod tests {
             let owner = || Owner::Service("shop".to_owned());
             let wires = (0..count).map(|it| wire(owner(), &format!("A{it}_URL")));
             let plan = Plan {
-                services: vec![flags::started("shop", "x {port}"), running("cart", "c:1")],
+                services: vec![
+                    command_line::started("shop", "x {port}"),
+                    running("cart", "c:1"),
+                ],
                 wires: wires.collect(),
                 ..Plan::default()
             };
@@ -429,7 +432,7 @@ mod tests {
     #[test]
     fn secrets_are_not_written_down() {
         let plan = Plan {
-            services: vec![flags::started(
+            services: vec![command_line::started(
                 "shop",
                 "API_TOKEN=hush-hush-42 A='{b}' x {port}",
             )],

@@ -50,30 +50,33 @@ const FOREIGN_PORTS: [u16; 11] = [
 
 /// What a compose file says.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Compose {
+pub struct Compose {
     /// Its name.
-    pub(super) file: String,
-    pub(super) services: Vec<Container>,
+    pub file: String,
+    /// The services, in the order of the file.
+    pub services: Vec<Container>,
 }
 
 /// A service of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Container {
-    pub(super) name: String,
-    pub(super) image: Option<String>,
+pub struct Container {
+    /// Its name.
+    pub name: String,
+    /// The image that it is made from.
+    pub image: Option<String>,
     /// The ports of this machine and of the container.
-    pub(super) published: Vec<(u16, u16)>,
+    pub published: Vec<(u16, u16)>,
     /// The port of the container, where it is not published.
-    pub(super) exposed: Option<u16>,
+    pub exposed: Option<u16>,
     /// What it runs, where the file says so.
-    pub(super) command: Option<String>,
+    pub command: Option<String>,
     /// Its variables, in their order.
-    pub(super) environment: Vec<(String, String)>,
+    pub environment: Vec<(String, String)>,
 }
 
 impl Container {
     /// Why it is nothing for Murphy; `None` if it may be.
-    pub(super) fn why_left_out(&self) -> Option<String> {
+    pub fn why_left_out(&self) -> Option<String> {
         let image = self.image.as_deref().unwrap_or_default();
         let name = image.rsplit('/').next().unwrap_or_default();
         let name = name.split([':', '@']).next().unwrap_or_default();
@@ -90,14 +93,16 @@ impl Container {
 
 /// Why a compose file cannot be read.
 #[derive(Debug)]
-pub(super) struct Unreadable {
-    pub(super) file: String,
-    pub(super) why: String,
+pub struct Unreadable {
+    /// The file.
+    pub file: String,
+    /// What is the matter, in one line.
+    pub why: String,
 }
 
 /// The compose file of a folder, if there is one; `variables` are those that
 /// it may name.
-pub(super) fn find(
+pub fn find(
     folder: &Path,
     variables: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Option<Compose>, Unreadable> {

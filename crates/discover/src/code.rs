@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ignore::{DirEntry, WalkBuilder};
 
-use super::address::{is_address, kind};
-use super::dotenv;
+use crate::address::{is_address, kind};
+use crate::dotenv;
 
 /// More files than this are not looked at.
 const MOST_FILES: usize = 5_000;
@@ -76,28 +76,30 @@ const SKIPPED: [&str; 10] = [
 
 /// A place where a variable is read or set.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Mention {
-    pub(super) variable: String,
+pub struct Mention {
+    /// The variable.
+    pub variable: String,
     /// What it is set to, or what is used where it is not set.
-    pub(super) value: Option<String>,
+    pub value: Option<String>,
     /// The file, relative to the project.
-    pub(super) file: String,
-    pub(super) line: usize,
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
 }
 
 /// What was found.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub struct Found {
     /// In the order of files and lines.
-    pub(super) mentions: Vec<Mention>,
+    pub mentions: Vec<Mention>,
     /// How many files were looked at.
-    pub(super) files: usize,
+    pub files: usize,
     /// Whether there was more than may be looked at.
-    pub(super) is_cut: bool,
+    pub is_cut: bool,
 }
 
 /// Looks at the files of a project.
-pub(super) fn search(root: &Path) -> Found {
+pub fn search(root: &Path) -> Found {
     let mut found = Found::default();
     let mut bytes = 0;
     let names = Arc::new(AtomicUsize::new(0));

@@ -6,19 +6,22 @@
 
 /// A variable of such a file, with its line, from 1.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Entry {
-    pub(super) line: usize,
-    pub(super) name: String,
-    pub(super) value: String,
+pub struct Entry {
+    /// Its line, from 1.
+    pub line: usize,
+    /// Its name.
+    pub name: String,
+    /// Its value, without quotes.
+    pub value: String,
 }
 
 /// Whether a file is one of them: `.env`, `.env.example`, `shop.env`.
-pub(super) fn is_one(name: &str) -> bool {
+pub fn is_one(name: &str) -> bool {
     name == ".env" || name.starts_with(".env.") || name.ends_with(".env")
 }
 
 /// The variables of a file.
-pub(super) fn read(text: &str) -> Vec<Entry> {
+pub fn read(text: &str) -> Vec<Entry> {
     let lines = text.lines().enumerate();
     lines.filter_map(|(at, line)| entry(at + 1, line)).collect()
 }

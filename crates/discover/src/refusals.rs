@@ -7,7 +7,7 @@ use murphy_config::Usage;
 use murphy_model::{GrpcCode, nearest};
 
 /// Answers that say: not now, and not by my fault.
-pub(super) const USUAL: [&str; 5] = ["502", "503", "504", "UNAVAILABLE", "DEADLINE_EXCEEDED"];
+pub const USUAL: [&str; 5] = ["502", "503", "504", "UNAVAILABLE", "DEADLINE_EXCEEDED"];
 
 /// What 500 is called, also in gRPC.
 const NEVER: [&str; 3] = ["500", "INTERNAL", "UNKNOWN"];
@@ -16,12 +16,12 @@ const NEVER: [&str; 3] = ["500", "INTERNAL", "UNKNOWN"];
 const NONE: &str = "none";
 
 /// The usual ones, as they are kept.
-pub(super) fn usual() -> Vec<String> {
+pub fn usual() -> Vec<String> {
     USUAL.map(str::to_owned).to_vec()
 }
 
 /// Reads a list such as `502, 503, UNAVAILABLE`; `none` for no such status.
-pub(super) fn read(text: &str) -> Result<Vec<String>, Usage> {
+pub fn read(text: &str) -> Result<Vec<String>, Usage> {
     let words = text.split([',', ' ']).filter(|it| !it.is_empty());
     let words: Vec<&str> = words.collect();
     match words[..] {

@@ -2,75 +2,90 @@
 
 /// What a first `murphy.toml` is made from.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Plan {
-    pub(super) services: Vec<Service>,
+pub struct Plan {
+    /// The services, in the order in which they are written.
+    pub services: Vec<Service>,
     /// Services of a compose file that Murphy can do nothing with, and why.
-    pub(super) left_out: Vec<(String, String)>,
+    pub left_out: Vec<(String, String)>,
     /// The compose file that services were read from.
-    pub(super) compose: Option<String>,
-    pub(super) test: Option<Test>,
+    pub compose: Option<String>,
+    /// The test, if one is known.
+    pub test: Option<Test>,
     /// The service that the test calls, if that was said.
-    pub(super) entry: Option<String>,
+    pub entry: Option<String>,
     /// The statuses of honest refusals, as they are written in the file.
-    pub(super) refusals: Vec<String>,
+    pub refusals: Vec<String>,
     /// Variables that lead callers through Murphy.
-    pub(super) wires: Vec<Wire>,
+    pub wires: Vec<Wire>,
 }
 
 /// A service.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Service {
-    pub(super) name: String,
-    pub(super) origin: Origin,
+pub struct Service {
+    /// Its name.
+    pub name: String,
+    /// Where it comes from.
+    pub origin: Origin,
     /// Whether it runs in a container, where `127.0.0.1` is the container.
-    pub(super) in_container: bool,
+    pub in_container: bool,
     /// What starts it in its container.
-    pub(super) container_command: Option<String>,
+    pub container_command: Option<String>,
     /// Variables that stood before its command.
-    pub(super) assigned: Vec<(String, String)>,
+    pub assigned: Vec<(String, String)>,
     /// The services whose addresses in its command became placeholders.
-    pub(super) led: Vec<String>,
+    pub led: Vec<String>,
 }
 
 /// Where a service comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
+pub enum Origin {
     /// It runs already, at `host:port`.
     Running(String),
     /// This command starts it, listening on the port that it names, if any.
-    Started { command: String, port: Option<u16> },
+    Started {
+        /// The command line, without variables.
+        command: String,
+        /// The port that it names, if it cannot be told one.
+        port: Option<u16>,
+    },
 }
 
 /// The command that tests the system.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Test {
-    pub(super) command: String,
+pub struct Test {
+    /// The command.
+    pub command: String,
     /// Variables that stood before it.
-    pub(super) assigned: Vec<(String, String)>,
+    pub assigned: Vec<(String, String)>,
 }
 
 /// A variable that tells somebody where a service is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Wire {
-    pub(super) owner: Owner,
-    pub(super) variable: String,
+pub struct Wire {
+    /// Whose variable it is.
+    pub owner: Owner,
+    /// The variable.
+    pub variable: String,
     /// What it must hold; a template.
-    pub(super) value: String,
+    pub value: String,
     /// The service that it leads to.
-    pub(super) callee: String,
+    pub callee: String,
     /// Where that was learnt.
-    pub(super) learnt: String,
+    pub learnt: String,
 }
 
 /// Who reads a variable.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Owner {
+pub enum Owner {
+    /// A service, by its name.
     Service(String),
+    /// The test.
     Test,
 }
 
 impl Service {
-    pub(super) fn of(name: &str, origin: Origin) -> Self {
+    /// A service of which nothing more is known.
+    pub fn of(name: &str, origin: Origin) -> Self {
         Service {
             name: name.to_owned(),
             origin,
@@ -81,12 +96,13 @@ impl Service {
         }
     }
 
-    pub(super) fn is_started(&self) -> bool {
+    /// Whether Murphy starts it.
+    pub fn is_started(&self) -> bool {
         matches!(self.origin, Origin::Started { .. })
     }
 
     /// The port of this machine at which it listens, where that is known.
-    pub(super) fn local_port(&self) -> Option<u16> {
+    pub fn local_port(&self) -> Option<u16> {
         match &self.origin {
             Origin::Started { port, .. } => *port,
             Origin::Running(at) => {
@@ -99,18 +115,19 @@ impl Service {
 }
 
 impl Plan {
-    pub(super) fn service(&self, name: &str) -> Option<&Service> {
+    /// The service with this name.
+    pub fn service(&self, name: &str) -> Option<&Service> {
         self.services.iter().find(|it| it.name == name)
     }
 
     /// The variables that somebody is to be given.
-    pub(super) fn wires_of(&self, owner: &Owner) -> Vec<&Wire> {
+    pub fn wires_of(&self, owner: &Owner) -> Vec<&Wire> {
         self.wires.iter().filter(|it| it.owner == *owner).collect()
     }
 
     /// The service that the test calls: as it was said, or as the test itself
     /// shows, or else the first that no other service calls.
-    pub(super) fn entry(&self) -> Option<&str> {
+    pub fn entry(&self) -> Option<&str> {
         let of_test = self.wires.iter().find(|it| it.owner == Owner::Test);
         let is_called = |name: &str| {
             let by_service = |it: &&Wire| it.owner != Owner::Test;
@@ -125,7 +142,7 @@ impl Plan {
 
     /// Where the proxy of a service must listen: where somebody calls it that
     /// runs already, and so cannot be handed the address of any other port.
-    pub(super) fn listen(&self, name: &str) -> Option<Listen> {
+    pub fn listen(&self, name: &str) -> Option<Listen> {
         let callers: Vec<&Service> = self
             .wires
             .iter()
@@ -156,16 +173,17 @@ const FIRST_PORT: u16 = 15001;
 
 /// Where a proxy listens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Listen {
-    pub(super) port: u16,
+pub struct Listen {
+    /// The port.
+    pub port: u16,
     /// Whether callers come from containers, to whom this machine has another
     /// address.
-    pub(super) for_containers: bool,
+    pub for_containers: bool,
 }
 
 impl Listen {
     /// The address to listen at.
-    pub(super) fn address(self) -> String {
+    pub fn address(self) -> String {
         let host = match self.for_containers {
             true => "0.0.0.0",
             false => "127.0.0.1",
@@ -174,7 +192,7 @@ impl Listen {
     }
 
     /// The host by which callers reach it.
-    pub(super) fn host(self) -> &'static str {
+    pub fn host(self) -> &'static str {
         match self.for_containers {
             true => "host.docker.internal",
             false => "127.0.0.1",

@@ -1,0 +1,16 @@
+//! What the files of a project say about its services, for a first `murphy.toml`.
+//!
+//! Owns where addresses of services are looked for (command lines, `.env` and
+//! compose files, code that reads the environment), which variables therefore
+//! lead through Murphy, and the text that is written. Arguments, questions and
+//! the file itself are the command line's business.
+
+pub mod address;
+pub mod code;
+pub mod command_line;
+pub mod compose;
+pub mod dotenv;
+pub mod plan;
+pub mod refusals;
+pub mod text;
+pub mod wires;
