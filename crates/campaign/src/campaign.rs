@@ -223,7 +223,7 @@ impl<'r> Run<'r> {
     }
 
     /// Runs the references, or takes them from memory; settles how calls are
-    /// told apart.
+    /// identified.
     async fn reference(&mut self) -> Result<Arc<Identity>, Failed> {
         let reference = self.memory.executions.remove(&Faultload::none());
         let remembered = reference.zip(self.memory.chosen.take());

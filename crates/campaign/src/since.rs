@@ -1,6 +1,6 @@
 //! What of the last campaign still holds after a change.
 //!
-//! Owns the rule by which an execution need not be made again: no service that
+//! Owns the rule by which an execution is reused: no service that
 //! changed was at work in it. A service has changed if its version is another
 //! one, or if it does something else in the reference (a changed call graph).
 //! Everything else about a service is taken to be as it was; the assumption is

@@ -161,7 +161,7 @@ impl Drop for UnderWay {
 /// What a signal asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wish {
-    /// An end in good order; a second one means now.
+    /// A graceful stop; a second one means now.
     Finish,
     /// An end now.
     StopNow,

@@ -73,7 +73,7 @@ pub struct Config {
     pub search: SearchRules,
     /// What tells calls apart.
     pub identity: IdentityRules,
-    /// How executions are told apart.
+    /// How executions are distinguished.
     pub context: ContextRules,
     /// What the proxies are told, carriers and injected answers included.
     pub proxy: murphy_proxy::Settings,
@@ -160,7 +160,7 @@ pub struct IdentityRules {
     pub masked: Vec<String>,
 }
 
-/// How executions are told apart.
+/// How executions are distinguished.
 #[derive(Debug, Default)]
 pub struct ContextRules {
     /// One execution at a time, callers inferred.

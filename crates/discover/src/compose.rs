@@ -2,7 +2,7 @@
 //! each other.
 //!
 //! Owns what is read of such a file: names, published ports, commands, variables.
-//! What is no HTTP service is told apart by its image and port. Only the file
+//! What is no HTTP service is distinguished by its image and port. Only the file
 //! itself is read: `include`, `extends` and override files are left alone.
 
 use std::path::Path;

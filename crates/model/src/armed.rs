@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_strikes_elsewhere() {
+    fn nothing_is_injected_elsewhere() {
         assert_eq!(
             injected("a GET / > b GET / #* = 500", "c GET / > b GET /"),
             None

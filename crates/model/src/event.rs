@@ -207,7 +207,7 @@ pub struct Ended {
     pub failed: usize,
     /// Whether any fault was injected in any execution.
     pub injected: bool,
-    /// How calls were made to fail, given the calls that were seen.
+    /// How calls failed, given the calls that were seen.
     pub modes: Vec<String>,
     /// Every point seen that can be injected, in the order first seen.
     pub points: Vec<Point>,

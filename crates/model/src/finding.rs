@@ -105,7 +105,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// The modes in which calls are made to fail where it shows, in order.
+    /// The modes in which calls are injected where it shows, in order.
     pub fn modes(&self) -> BTreeSet<Mode> {
         let faultloads = self.also.iter().chain([&self.faultload]);
         faultloads.flat_map(Faultload::modes).collect()

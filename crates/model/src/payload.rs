@@ -16,7 +16,7 @@ pub struct PayloadHash(pub [u8; 16]);
 
 impl PayloadHash {
     /// The hash of a query and body; `None` when both are empty, because a
-    /// call without arguments is told apart well enough by its interface.
+    /// call without arguments is distinguished well enough by its interface.
     ///
     /// Fields named in `masked` are left out wherever they occur in the query
     /// or in JSON objects of the body.

@@ -47,7 +47,7 @@ pub struct EdgeProfile {
     /// The pause between the end of an attempt and the next one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backoff: Option<Span>,
-    /// After how long the caller gave up of its own accord.
+    /// After how long the caller gave up by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Span>,
     /// How often another attempt succeeded after a failed one.

@@ -67,7 +67,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// How it was made to fail, if it was.
+    /// What was injected, if anything was.
     pub fn mode(&self) -> Option<Mode> {
         self.injected.as_ref().map(|fault| fault.mode)
     }

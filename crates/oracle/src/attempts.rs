@@ -14,7 +14,7 @@ use crate::reference::Reference;
 /// Calls that are alike: same caller, service, interface and payload, in order
 /// of arrival. Single calls are groups of one.
 pub(crate) fn repeats(trace: &Trace) -> Vec<Vec<CallId>> {
-    // Whoever called is told apart fastest, the interface slowest.
+    // Whoever called is distinguished fastest, the interface slowest.
     let kind = |id: CallId| {
         let frame = trace.call(id).point.frame();
         let parent = trace.call(id).parent;

@@ -100,7 +100,7 @@ fn nobody_chose(reply: Reply) -> bool {
 }
 
 /// The class by where the call was made: for the same request of the scenario
-/// as a call that was made to fail, or for a later one.
+/// as a call that was injected, or for a later one.
 fn class(case: &Case<'_>, id: CallId) -> BugClass {
     let trace = case.trace();
     let injected = || trace.ids().filter(|other| case.landed(*other));

@@ -94,7 +94,7 @@ fn lost_its_answer(case: &Case<'_>, id: CallId) -> bool {
 }
 
 /// Whether the callee of another service ran and failed because a call of its
-/// own was made to fail.
+/// own was injected.
 fn failed_by_itself(case: &Case<'_>, id: CallId) -> bool {
     let call = case.trace().call(id);
     // 429 says that it did nothing, which is not true of whoever ran.

@@ -53,7 +53,7 @@ impl<'a> CallGuard<'a> {
     }
 
     /// The callee's own answer begins, and is passed on unchanged: from now on
-    /// its body is copied as it passes. Errors are told apart by their status
+    /// its body is copied as it passes. Errors are distinguished by their status
     /// alone, so that of theirs nothing is copied.
     pub(crate) fn copy_body(&mut self, status: u16, coding: Coding) {
         if (200..300).contains(&status) {

@@ -4,7 +4,7 @@
 //! of entry listeners, one per worker of a campaign. Traffic of no execution
 //! streams through untouched. A call of an execution is reported to the
 //! control plane ([`murphy_registry::Control`]), stamped so that what its
-//! callee does for it can be recognised ([`carriers`]), and made to fail if
+//! callee does for it can be recognised ([`carriers`]), and injected if
 //! the control plane says so.
 //!
 //! Owns bytes on wires. Which call is which, and what is to fail, is for the

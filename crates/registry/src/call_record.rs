@@ -45,7 +45,7 @@ impl CallRecord {
         self.first.attempt(self.count)
     }
 
-    /// How it was made to fail, if it was.
+    /// What was injected, if anything was.
     pub(crate) fn mode(&self) -> Option<Mode> {
         self.injected.as_ref().map(|fault| fault.mode)
     }

@@ -77,7 +77,7 @@ pub enum BeginError {
         /// What it runs.
         running: ExecutionId,
     },
-    /// Two at once could not be told apart.
+    /// Two at once could not be distinguished.
     #[error(
         "execution {running} is live, and calls without context could belong to either: solo executions run one at a time"
     )]
@@ -318,7 +318,7 @@ impl Tables {
 
     fn learn(&mut self, id: ExecutionId, key: TraceKey) {
         // A test that sends the same trace id in every execution means the
-        // latest; the older ones are told apart by their stamps.
+        // latest; the older ones are distinguished by their stamps.
         self.traces.insert(key, id);
         self.learned.entry(id).or_default().push(key);
     }

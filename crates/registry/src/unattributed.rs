@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use murphy_model::{Frame, Interface, Point};
 
-/// How many interfaces of one service are told apart. Where paths vary without
+/// How many interfaces of one service are distinguished. Where paths vary without
 /// end, these are enough to name the call; the rest is counted with the last.
 const MOST_INTERFACES: usize = 8;
 

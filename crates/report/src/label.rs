@@ -226,7 +226,7 @@ fn named(frames: &[&Frame], names: &[String]) -> Vec<String> {
 }
 
 /// The call that a finding is about, by the names of services and what they are
-/// asked for: the one to blame, or else those that are made to fail.
+/// asked for: the one to blame, or else those that are injected.
 pub fn call_of(finding: &Finding) -> String {
     match &finding.edge {
         Some(edge) => bare_point(edge).to_string(),

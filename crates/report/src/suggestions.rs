@@ -126,7 +126,7 @@ fn missing_after(used: &[Mode], protocol: Protocol) -> Vec<Mode> {
     missing.collect()
 }
 
-/// Whether calls over a protocol are made to fail in this mode: where both are
+/// Whether calls over a protocol are injected in this mode: where both are
 /// spoken, statuses are for HTTP and codes for gRPC.
 fn concerns(mode: &Mode, protocol: Protocol) -> bool {
     let is_status = matches!(mode.outcome(), Outcome::Status(_));

@@ -16,7 +16,7 @@ pub struct Summary {
     pub about: String,
     /// The strategy's name.
     pub strategy: String,
-    /// How calls were made to fail, as it was asked for.
+    /// How calls failed, as it was asked for.
     pub modes: Vec<String>,
     /// The seed of everything random.
     pub seed: u64,

@@ -6,7 +6,7 @@
 
 use murphy_model::{Certificate, Execution, Faultload};
 
-/// Names a proposal, so that its execution can be told apart from others.
+/// Names a proposal, so that its execution can be distinguished from others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(pub u64);
 

@@ -1,6 +1,6 @@
 //! Which process is it, and does it still live?
 //!
-//! Owns how a process is told apart from a later one with the same number: by
+//! Owns how a process is distinguished from a later one with the same number: by
 //! when it was started, and under which boot of the machine. Where the system
 //! does not tell (no `/proc`), only the number counts.
 

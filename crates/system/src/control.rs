@@ -109,7 +109,7 @@ impl Desk {
     }
 }
 
-/// Written out only for who asks: few do.
+/// Written out only when a test asks: few do.
 fn texts(planned: &Faultload) -> Vec<String> {
     planned.faults().map(|fault| fault.to_string()).collect()
 }

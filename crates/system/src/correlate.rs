@@ -43,7 +43,7 @@ pub struct Correlation {
     /// How long each execution is waited for, because calls arrive late.
     pub grace: Option<Duration>,
     /// How the scenario gets in its own way, if it does: executions then run one
-    /// at a time, though they could be told apart.
+    /// at a time, though they could be distinguished.
     pub clash: Option<Interference>,
 }
 

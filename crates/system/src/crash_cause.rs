@@ -11,14 +11,14 @@ use murphy_registry::Recorded;
 
 use murphy_campaign::SetupError;
 
-/// What was made to fail last.
+/// What was injected last.
 #[derive(Default)]
 pub(super) struct CrashCause {
     latest: Mutex<Faultload>,
 }
 
 impl CrashCause {
-    /// Takes in what was made to fail, for those who find a service down later.
+    /// Takes in what was injected, for those who find a service down later.
     pub(super) fn take(&self, recorded: &Recorded) {
         let injected = recorded.trace.injected();
         if !injected.is_empty() {

@@ -70,7 +70,7 @@ const OUTPUT: usize = 64 * 1024;
 const PRINTING: Duration = Duration::from_millis(2);
 
 /// A scenario in a system on real sockets, with Murphy around it.
-/// [`LiveWorld::stop`] ends it in good order, and with it the system, unless
+/// [`LiveWorld::stop`] ends it gracefully, and with it the system, unless
 /// others share that; dropping it ends it at once.
 pub struct LiveWorld {
     scenario: Scenario,

@@ -22,7 +22,7 @@ use super::steps::Steps;
 use super::teardown::Teardown;
 use super::wiring::Wiring;
 
-/// A system on real sockets. [`RunningSystem::stop`] ends it in good order;
+/// A system on real sockets. [`RunningSystem::stop`] ends it gracefully;
 /// dropping it ends it at once, but for the commands and requests of the
 /// teardown, for which it waits. Neither leaves a process or a bound port
 /// behind.

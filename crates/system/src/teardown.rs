@@ -2,7 +2,7 @@
 //!
 //! A campaign that is interrupted (a signal while it finds its feet, a set-up
 //! that fails half-way) drops its world, and what the set-up made must not
-//! stay. Owns that case; a world that is stopped in good order does it itself.
+//! stay. Owns that case; a world that is stopped gracefully does it itself.
 
 use std::thread;
 use std::time::Duration;

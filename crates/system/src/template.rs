@@ -1,7 +1,7 @@
 //! Texts that name places not known before a system starts: `{cart.url}`.
 //!
 //! Owns how such texts are read and filled in; where the places are depends
-//! on who asks, and is for the wiring to say. Pure, so that a configuration
+//! on the service, and is for the wiring to say. Pure, so that a configuration
 //! can be checked before anything runs.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,5 @@
 //! `murphy list`: the calls a test leads to without faults, which are what can
-//! be made to fail.
+//! be injected.
 
 use std::io::{self, Write};
 

@@ -4,7 +4,7 @@
 //! service up, how is each call attributed and how certain is that, what is not
 //! seen, are the references stable, what would be injected, and what to change.
 //! It brings the system up as a campaign would, runs the test as often and
-//! compares these runs in the same way; nothing is made to fail. Which carriers
+//! compares these runs in the same way; nothing is injected. Which carriers
 //! came back is noted by [`Sightings`]. Where the system does not come up, or
 //! there is no test yet, every service is looked at by itself.
 

@@ -21,7 +21,7 @@ use crate::worlds;
 use crate::{campaign_record, exit, output, runtime};
 use murphy_config::Usage;
 
-/// More meanings than this are better told apart by asking more exactly.
+/// More meanings than this are better distinguished by a more exact question.
 const MOST_MEANINGS: usize = 8;
 
 /// More meanings than this are not even looked at.

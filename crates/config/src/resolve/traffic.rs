@@ -63,7 +63,7 @@ pub(super) fn header_names(checker: &mut Checker<'_>, words: Option<Words>) -> V
     names
 }
 
-/// How executions are told apart.
+/// How executions are distinguished.
 pub(super) fn context(checker: &mut Checker<'_>, raw: &Context) -> ContextRules {
     let grace = raw.grace.as_ref().filter(|text| text.value != "auto");
     ContextRules {

@@ -152,7 +152,7 @@ fn read_payload(cursor: &mut Cursor<'_>) -> Result<Option<crate::PayloadHash>, S
     if let Some(name) = options.names.iter().find(|name| name.text != "body") {
         return Err(cursor.error(
             name.range(),
-            "a completed call is told apart by its payload only",
+            "a completed call is distinguished by its payload only",
             "only `body` is possible here",
         ));
     }

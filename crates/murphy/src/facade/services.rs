@@ -135,7 +135,7 @@ pub(super) fn running(
     }
 }
 
-/// Whether these services can be told apart.
+/// Whether these services can be distinguished.
 pub(super) fn check(services: &[ServiceSpec]) -> Result<(), Error> {
     if services.is_empty() {
         let text = "the campaign has no services: name them with `service` or `managed`";

@@ -120,7 +120,7 @@ fn understand(headers: &[Header<'_>]) -> Lines {
     let mut lines = Lines::default();
     for header in headers {
         let named = |name: &str| header.name.eq_ignore_ascii_case(name);
-        // Most lines are told apart by their length.
+        // Most lines are distinguished by their length.
         match header.name.len() {
             10 if named("connection") => lines.fields.connection(header.value),
             11 if named("grpc-status") => {

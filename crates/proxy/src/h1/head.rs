@@ -156,7 +156,7 @@ impl RequestHead {
         self.expects_continue = false;
         for header in headers {
             let named = |name: &str| header.name.eq_ignore_ascii_case(name);
-            // Most lines are told apart by their length.
+            // Most lines are distinguished by their length.
             match header.name.len() {
                 6 if named("expect") => {
                     self.expects_continue = header.value.eq_ignore_ascii_case(b"100-continue");

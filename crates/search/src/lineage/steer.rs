@@ -1,7 +1,7 @@
 //! Chooses what to leave alive, so that what survives rules out the most.
 //!
 //! Owns the choice of a *row*: one spot for each label that a success needs.
-//! Everything else is made to fail. If the execution succeeds it went through
+//! Faults are injected everywhere else. If the execution succeeds it went through
 //! the row, and every candidate that leaves the row alone is ruled out.
 
 use murphy_hitting::Set;

@@ -3,7 +3,7 @@
 //!
 //! Owns the order of probes.
 //!
-//! 1. Everything is made to fail, but for one spot of every set that is known
+//! 1. Faults are injected everywhere but for one spot of every set that is known
 //!    to fail. If that succeeds, it did so by calls not seen before; if it
 //!    fails, what was injected is as a rule a minimal set, which had to be run
 //!    anyway.

@@ -220,7 +220,7 @@ pub(crate) struct Decisions {
     bodies: HashMap<u64, (BodyClass, usize)>,
     /// Whether two calls were seen to come next at some node.
     alternatives: bool,
-    /// Whether equal replies with different stories are told apart.
+    /// Whether equal replies with different stories are distinguished.
     pub(crate) precise: bool,
     /// Whether the service contradicted itself.
     pub(crate) disputed: bool,

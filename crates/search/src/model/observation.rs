@@ -162,7 +162,7 @@ impl Observation {
     }
 
     /// Where in canonical order the last fault was injected for the first time.
-    pub(crate) fn last_strike(&self) -> Option<usize> {
+    pub(crate) fn last_injected(&self) -> Option<usize> {
         let first_injected =
             |key: &FaultKey| self.calls.iter().position(|c| c.injected == Some(*key));
         self.injected.keys().iter().filter_map(first_injected).max()

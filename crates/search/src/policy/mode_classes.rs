@@ -2,7 +2,7 @@
 //! and combinations use one representative of each.
 //!
 //! Whether two modes act alike is read off the executions in which the point
-//! was first made to fail, each alone (or with no more than what makes the
+//! was first injected, each alone (or with no more than what makes the
 //! point appear): same calls, same replies everywhere else, same verdict. Not
 //! sound in general: two modes may differ only together with another fault.
 
@@ -26,7 +26,7 @@ pub(crate) struct ModeClasses {
 pub(crate) type Effect = (u64, bool);
 
 impl ModeClasses {
-    /// Notes what a fault did where its point was first made to fail.
+    /// Notes what a fault did where its point was first injected.
     pub(crate) fn note(&mut self, fault: FaultKey, effect: Effect, catalogue: &Catalogue) {
         let place = catalogue.entry(fault.point).place;
         let effects = self.effects.entry((place, fault.every)).or_default();

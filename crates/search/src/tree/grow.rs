@@ -25,7 +25,7 @@ pub(crate) struct Growth<'a> {
     pub(crate) catalogue: &'a Catalogue,
     pub(crate) model: &'a Model,
     pub(crate) retries: &'a Retries,
-    /// Places whose modes were told apart already.
+    /// Places whose modes were distinguished already.
     pub(crate) defined: &'a mut HashSet<PointId>,
     pub(crate) grown: Vec<Candidate>,
 }
@@ -33,10 +33,10 @@ pub(crate) struct Growth<'a> {
 impl Growth<'_> {
     /// With service encapsulation: one faultload per open branch.
     pub(crate) fn open_branches(&mut self, seen: &Observation, news: &News) {
-        let last_strike = seen.last_strike();
+        let last_injected = seen.last_injected();
         for index in seen.post_order() {
             let call = &seen.calls[index];
-            let later = last_strike.is_none_or(|last| index > last);
+            let later = last_injected.is_none_or(|last| index > last);
             let driver = seen.injected_before(index);
             let again = later && driver.len() < DISPUTED && self.is_disputed(call);
             if news.fresh.contains(&index) || again {
@@ -55,10 +55,10 @@ impl Growth<'_> {
     /// fault that is injected after it. Every faultload that can be injected in full
     /// comes up exactly once this way, from itself less its last fault.
     pub(crate) fn all_combinations(&mut self, seen: &Observation) {
-        let last_strike = seen.last_strike();
+        let last_injected = seen.last_injected();
         for index in seen.post_order() {
             let call = &seen.calls[index];
-            let later = last_strike.is_none_or(|last| index > last);
+            let later = last_injected.is_none_or(|last| index > last);
             if later && call.injected.is_none() {
                 self.direct(call.point, &seen.injected);
             }
@@ -87,7 +87,7 @@ impl Growth<'_> {
         }
     }
 
-    /// A reply that the callee gives of its own accord, by faults below it:
+    /// A reply that the callee gives by itself, by faults below it:
     /// as it is, unless a fault can bring it about more directly, and with
     /// every fault that lets it through in its own way (late, say).
     fn own_reply(
@@ -168,7 +168,7 @@ impl Growth<'_> {
         })
     }
 
-    /// All branches of a caller whose decisions were told apart anew.
+    /// All branches of a caller whose decisions were distinguished anew.
     fn all_branches(&mut self, caller: Option<PointId>) {
         let Some(decisions) = self.model.decisions(caller) else {
             return;

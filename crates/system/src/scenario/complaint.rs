@@ -1,7 +1,7 @@
 //! What a test's output says is wrong, in one line that is the same each time
 //! the same thing is wrong.
 //!
-//! Findings are told apart by their complaints, so a complaint must not hold
+//! Findings are distinguished by their complaints, so a complaint must not hold
 //! what changes from run to run. Owns the choice of the most telling line and
 //! the masking of numbers, times, ids and paths in it.
 

@@ -1,7 +1,7 @@
 //! Whether an answer is as expected, and what is wrong with it if not.
 //!
 //! Owns the comparison and the complaints, which hold nothing that changes
-//! from run to run: findings are told apart by them.
+//! from run to run: findings are distinguished by them.
 
 use std::time::Duration;
 
