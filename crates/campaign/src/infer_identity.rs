@@ -1,5 +1,5 @@
-//! What varies between executions without faults, and the most precise way of
-//! telling calls apart that does not depend on it.
+//! What varies between executions without faults, and the most precise way to
+//! identify calls that does not depend on it.
 //!
 //! Owns the comparison of reference executions. The requests of one are laid
 //! beside those of the others, call by call; path segments, query parameters
@@ -107,9 +107,12 @@ pub(crate) fn check(traces: &[&Trace], compared: Compared<'_>) -> Result<(), Vec
 }
 
 impl Compared<'_> {
-    /// The scenario's own calls are never injected, and matter.
+    /// The scenario's own calls are never injected, and matter, unless they are
+    /// left out by name.
     fn matters(&self, point: &Point) -> bool {
-        point.parent().is_none() || self.filter.allows(point)
+        let mut except = self.filter.except.iter();
+        let is_excepted = except.any(|pattern| pattern.matches(point));
+        !is_excepted && (point.parent().is_none() || self.filter.allows(point))
     }
 }
 

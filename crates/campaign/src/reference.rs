@@ -4,9 +4,12 @@
 //! or whose calls come and go. Which parts of requests vary, and what is left
 //! out of calls' names because of it, is [`crate::infer_identity`]'s business.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use murphy_model::{Event, Faultload, Identity, Observed, Point, Sink, Verdict};
+use murphy_model::{
+    Event, Faultload, Frame, Identity, Interface, Link, Observed, Place, Point, Sink, Verdict,
+};
 use murphy_registry::{Arrival, Recorded};
 
 use crate::answer_masks;
@@ -62,6 +65,9 @@ pub enum Refused {
     Unstable {
         /// What varies.
         varies: Vec<Varies>,
+        /// Patterns for what varies only because it is a guess who made it:
+        /// left out of the search, it may come and go.
+        guessed: Vec<String>,
     },
     /// Every execution is said to begin as after a start, but these calls are
     /// made only in the first.
@@ -108,7 +114,7 @@ pub async fn run(
     }
     let mut trials = Trials::of(world);
     let settled = match settle(settings, &references) {
-        Err(Refused::Unstable { varies }) if is_first_run(&varies) => {
+        Err(Refused::Unstable { varies, .. }) if is_first_run(&varies) => {
             // The first one made calls that the system makes once: it was a
             // trial like those before.
             trials.runs.push(references.remove(0).0);
@@ -180,13 +186,59 @@ fn check_passed(number: usize, observed: &Observed) -> Result<(), Refused> {
     })
 }
 
+/// What varies below a call whose caller was a guess in some reference: a worker
+/// that hands on no trace context is seen under whatever request is under way.
+fn guessed(varies: &[Varies], references: &[(Observed, Option<Recorded>)]) -> Vec<String> {
+    let mut unsure: BTreeSet<Place> = BTreeSet::new();
+    for (observed, _) in references {
+        let calls = observed.execution.trace.calls().iter();
+        let links = calls
+            .zip(&observed.details)
+            .map(|(call, it)| (call, it.link));
+        let is_unsure = |link: &Link| matches!(link, Link::Ambiguous | Link::Orphan);
+        let calls = links.filter(|(_, link)| is_unsure(link));
+        unsure.extend(calls.map(|(call, _)| Place::of(&call.point)));
+    }
+    let pattern = |varies: &Varies| {
+        let frames = varies.at().frames();
+        let is_unsure = |frame: &&Frame| {
+            let like = |place: &Place| {
+                place.service == frame.destination && alike(&place.interface, &frame.interface)
+            };
+            unsure.iter().any(like)
+        };
+        let last = frames.iter().rposition(is_unsure)?;
+        let text = |frame: &&Frame| format!("{} {}", frame.destination, frame.interface);
+        let texts: Vec<String> = frames[last..].iter().map(text).collect();
+        Some(format!("** > {}", texts.join(" > ").replace("{}", "*")))
+    };
+    let patterns: BTreeSet<String> = varies.iter().filter_map(pattern).collect();
+    patterns.into_iter().collect()
+}
+
+/// Whether two interfaces are one, but for parts of the path that vary.
+fn alike(one: &Interface, other: &Interface) -> bool {
+    match (one, other) {
+        (Interface::Http { method, path }, Interface::Http { method: m, path: p }) => {
+            let segments = |path: &str| path.split('/').map(str::to_owned).collect::<Vec<_>>();
+            let (left, right) = (segments(path), segments(p));
+            let is_same = |(l, r): (&String, &String)| l == r || l == "{}" || r == "{}";
+            method == m && left.len() == right.len() && left.iter().zip(&right).all(is_same)
+        }
+        _ => one == other,
+    }
+}
+
 /// The reference to be learnt from, with its calls named as they will be.
 fn settle(
     settings: &Settings,
     references: &[(Observed, Option<Recorded>)],
 ) -> Result<(Observed, ResolvedIdentity), Refused> {
     let recorded: Option<Vec<&Recorded>> = references.iter().map(|(_, r)| r.as_ref()).collect();
-    let refused = |varies| Refused::Unstable { varies };
+    let refused = |varies: Vec<Varies>| Refused::Unstable {
+        guessed: guessed(&varies, references),
+        varies,
+    };
     let filter = &settings.options.filter;
     let (mut chosen, trace) = match (&settings.identity, &recorded) {
         (IdentityChoice::Auto(start, may), Some(recorded)) => {
@@ -209,4 +261,82 @@ fn settle(
     let mut observed = observed.clone();
     observed.execution.trace = trace;
     Ok((observed, chosen))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use murphy_model::{Call, CallId, Detail, Execution, Pattern, Reply, Trace};
+
+    use super::*;
+
+    const MAIL: &str = "gate POST /buy > mail POST /messages";
+
+    /// Who buys is told something by a worker, which then asks for the order.
+    fn reference(link: Link) -> (Observed, Option<Recorded>) {
+        let points = [
+            "gate POST /buy",
+            MAIL,
+            &format!("{MAIL} > shop GET /orders/{{}}"),
+        ];
+        let call = |(at, point): (usize, &&str)| Call {
+            point: point.parse().unwrap(),
+            parent: at.checked_sub(1).map(|parent| CallId(parent as u32)),
+            arrived: at as u32,
+            finished: Some(9 - at as u32),
+            reply: Some(Reply::Status(200)),
+            injected: None,
+            body: None,
+        };
+        let detail = |link| Detail {
+            arrived: Duration::ZERO,
+            finished: None,
+            gave_up: None,
+            organic: None,
+            landed: None,
+            body_cut: false,
+            idempotency_key: None,
+            link,
+        };
+        let execution = Execution {
+            faultload: Faultload::none(),
+            trace: Trace::new(points.iter().enumerate().map(call).collect()),
+            verdict: Verdict::Passed,
+        };
+        let observed = Observed {
+            details: [Link::Certain, link, Link::Inferred].map(detail).into(),
+            ..Observed::bare(execution, Duration::ZERO)
+        };
+        (observed, None)
+    }
+
+    fn varying(at: &str) -> Varies {
+        Varies::Calls {
+            at: at.parse().unwrap(),
+            counts: vec![1, 0],
+        }
+    }
+
+    #[test]
+    fn what_varies_below_a_guess_is_named_by_patterns_that_leave_it_out() {
+        let varies = [
+            varying(MAIL),
+            varying("gate GET /list > mail POST /messages"),
+            varying(&format!("{MAIL} > shop GET /orders/{{}}")),
+            varying("gate POST /buy > stock GET /items"),
+        ];
+        let patterns = guessed(&varies, &[reference(Link::Ambiguous)]);
+        let expected = [
+            "** > mail POST /messages",
+            "** > mail POST /messages > shop GET /orders/*",
+        ];
+        assert_eq!(patterns, expected);
+        for (varies, is_left_out) in varies.iter().zip([true, true, true, false]) {
+            let mut all = patterns.iter().map(|it| it.parse::<Pattern>().unwrap());
+            let matched = all.any(|pattern| pattern.matches(varies.at()));
+            assert_eq!(matched, is_left_out, "{varies}");
+        }
+        assert!(guessed(&varies, &[reference(Link::Certain)]).is_empty());
+    }
 }

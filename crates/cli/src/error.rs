@@ -167,8 +167,11 @@ impl Error {
                 complaint,
                 output,
             },
-            Failed::Refused(Refused::Unstable { varies }) => Error::Unstable {
-                hint: way_out(&varies),
+            Failed::Refused(Refused::Unstable { varies, guessed }) => Error::Unstable {
+                hint: match guessed.is_empty() {
+                    true => way_out(&varies),
+                    false => leave_out(&guessed),
+                },
                 varies: varies.iter().map(Varies::to_string).collect(),
             },
             Failed::Refused(Refused::NotCold { at }) => Error::Broken(not_cold(&at)),
@@ -176,6 +179,16 @@ impl Error {
             Failed::Interrupted => Error::Interrupted,
         }
     }
+}
+
+/// What lets a scenario be tested some of whose calls are seen under another
+/// caller each time.
+fn leave_out(guessed: &[String]) -> String {
+    let patterns: Vec<String> = guessed.iter().map(|it| format!("{it:?}")).collect();
+    format!(
+        "who made some of these calls is a guess, because no trace context arrives with them, as with those of a worker thread: let their callers hand on context (`murphy doctor` names them), or leave them out of the search with\n  [search]\n  except = [{}]",
+        patterns.join(", ")
+    )
 }
 
 /// What lets a scenario be tested whose calls vary so.

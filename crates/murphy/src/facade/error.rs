@@ -91,7 +91,7 @@ fn write_refused(refused: &Refused, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f,
             "the test is flaky: without any fault it passed {passed} times and then failed\n  | {complaint}\nhint: make it pass every time first: faults tell nothing about a test that fails by chance"
         ),
-        Refused::Unstable { varies } => {
+        Refused::Unstable { varies, .. } => {
             f.write_str(
                 "the test leads to different calls from one time to the next, without any fault\n",
             )?;

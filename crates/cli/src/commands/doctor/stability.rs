@@ -25,7 +25,7 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
             counted(passed, "time"),
             first_line(complaint)
         )?,
-        Err(Failed::Refused(Refused::Unstable { varies })) => {
+        Err(Failed::Refused(Refused::Unstable { varies, .. })) => {
             writeln!(out, "  passes without faults")?;
             writeln!(out, "  NOT STABLE: {runs} made different calls")?;
             for one in varies {
