@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         ("a second Ctrl-C stops at once", two_ctrl_c),
         ("SIGTERM stops at once and is told apart", sigterm),
         ("SIGHUP stops at once and cleans up, too", sighup),
+        ("SIGTERM begins no other scenario", sigterm_among_several),
         ("nobody else may read what is kept", private_store),
         ("one file holds the store after a clean exit", one_file),
         (
@@ -198,6 +199,26 @@ fn sigterm() {
     let done = end(child).exited(143);
     assert_eq!(done.stdout, "", "there is no time for a report");
     assert!(done.stderr.contains("stopping now"), "{}", done.stderr);
+    project.check_nothing_is_left();
+}
+
+fn sigterm_among_several() {
+    let project = slow();
+    let config = fs::read_to_string(project.directory.join("murphy.toml")).unwrap();
+    let another = "\n[scenario.zzz]\ncommand = \"touch begun\"\n";
+    project.write("murphy.toml", &(config + another));
+    let mut murphy = project.murphy(&["run", "--report", "events=events.ndjson"]);
+    let child = murphy.stderr(Stdio::piped()).spawn().unwrap();
+    let events = project.directory.join("events-checkout.ndjson");
+    wait_until("executions", || {
+        let text = fs::read_to_string(&events).unwrap_or_default();
+        text.matches("execution_ended").count() > 3
+    });
+    signal(child.id(), "TERM");
+    let done = end(child).exited(143);
+    let stopped = "stopped before there was a result";
+    assert_eq!(done.stderr.matches(stopped).count(), 1, "{}", done.stderr);
+    assert!(!project.directory.join("begun").exists());
     project.check_nothing_is_left();
 }
 

@@ -98,8 +98,9 @@ impl Run<'_> {
                     all.push(done);
                     results.push(result);
                 }
-                Err(error @ (Error::Usage(_) | Error::Config(_))) => {
+                Err(error @ (Error::Usage(_) | Error::Config(_) | Error::Interrupted)) => {
                     self.show(&results)?;
+                    shared.give_up().await;
                     return Err(error);
                 }
                 // A scenario that cannot run does not stop the others.
