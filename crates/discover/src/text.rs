@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use murphy_report::redact;
-use murphy_system::template::{Place, Places, expand};
+use murphy_system::template::{Place, Places, expand, parts};
 
 use crate::plan::{Listen, Origin, Owner, Plan, Service, Wire};
 
@@ -139,7 +139,11 @@ fn literal(name: &str, value: &str) -> (String, &'static str) {
             "a secret, so set it in the environment of Murphy",
         ),
         false => (
-            value.replace('{', "{{").replace('}', "}}"),
+            match parts(value) {
+                // `{port}` and `{cart.url}` mean the same there.
+                Ok(_) => value.to_owned(),
+                Err(_) => value.replace('{', "{{").replace('}', "}}"),
+            },
             "it stood before the command",
         ),
     }
@@ -430,11 +434,11 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_not_written_down() {
+    fn secrets_are_not_written_down_and_placeholders_stay() {
         let plan = Plan {
             services: vec![command_line::started(
                 "shop",
-                "API_TOKEN=hush-hush-42 A='{b}' x {port}",
+                "API_TOKEN=hush-hush-42 A='{b}' SHOP_PORT={port} x",
             )],
             ..Plan::default()
         };
@@ -444,6 +448,7 @@ mod tests {
         };
         let of = |name: &str| shop.environment[name].as_str();
         assert_eq!((of("API_TOKEN"), of("A")), ("", "{{b}}"));
+        assert_eq!(of("SHOP_PORT"), "{port}");
     }
 
     #[test]

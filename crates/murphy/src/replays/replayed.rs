@@ -175,6 +175,10 @@ impl Replayed {
     #[doc(hidden)]
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let (id, scenario) = (&self.replay.id, &self.replay.scenario);
+        let ended = match self.observed.execution.verdict {
+            Verdict::Refused { .. } => "was refused honestly, as `under_fault` allows",
+            _ => "passed",
+        };
         match &self.result {
             ReplayResult::Failed { complaint } => {
                 let lines: Vec<String> = complaint.lines().map(terminal::visible).collect();
@@ -190,12 +194,12 @@ impl Replayed {
             )?,
             ReplayResult::Fixed if self.tried > 1 => writeln!(
                 out,
-                "{id} FIXED: in each of {} variants all faults were injected and `{scenario}` passed",
+                "{id} FIXED: in each of {} variants all faults were injected and `{scenario}` {ended}",
                 self.tried
             )?,
             ReplayResult::Fixed => writeln!(
                 out,
-                "{id} FIXED: all faults were injected and `{scenario}` passed"
+                "{id} FIXED: all faults were injected and `{scenario}` {ended}"
             )?,
             ReplayResult::NotReached { missing } => {
                 writeln!(out, "{id} NOT REACHED: no call matched these faults")?;
