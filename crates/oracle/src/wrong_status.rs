@@ -30,10 +30,11 @@ fn is_handed_on(case: &Case<'_>, source: CallId) -> bool {
         && call.reply.as_ref().is_some_and(is_about_oneself)
         && caller.injected.is_none()
         && caller.reply == call.reply
-        && !(caller.parent.is_none() && is_refused(case))
+        && !is_refused(case)
 }
 
-/// Whether what the scenario got is declared right.
+/// Whether what the scenario got is declared right: the status may then come
+/// from as far below as it likes.
 fn is_refused(case: &Case<'_>) -> bool {
     matches!(case.observed.execution.verdict, Verdict::Refused { .. })
 }
@@ -62,6 +63,7 @@ fn is_about_oneself(reply: &Reply) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reference::Reference;
     use crate::settings::Settings;
     use crate::testing::{Story, call, judged};
 
@@ -107,5 +109,33 @@ mod tests {
             said[0].summary,
             "`b` ran and answers with the status of `c GET /` as if it were its own"
         );
+    }
+
+    #[test]
+    fn an_honest_refusal_may_come_from_far_below() {
+        let story = Story::new(vec![
+            call("a GET /").answers("503"),
+            call("a GET / > b GET /").answers("503"),
+            call("a GET / > b GET / > c GET /").injected("503"),
+        ]);
+        let (reference, settings) = (Reference::default(), Settings::default());
+        let mut observed = story.observed();
+        for (verdict, expected) in [
+            (Verdict::Passed, 1),
+            (
+                Verdict::Refused {
+                    why: "got 503".to_owned(),
+                },
+                0,
+            ),
+        ] {
+            observed.execution.verdict = verdict;
+            let case = Case {
+                observed: &observed,
+                reference: &reference,
+                settings: &settings,
+            };
+            assert_eq!(judge(&case).len(), expected);
+        }
     }
 }
