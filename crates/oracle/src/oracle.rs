@@ -186,6 +186,26 @@ impl FromStr for Oracle {
 mod tests {
     use super::*;
 
+    /// The compiler asks for a new one here, so that it cannot be forgotten there.
+    #[test]
+    fn none_is_missing_in_the_list() {
+        let next = |oracle: Oracle| match oracle {
+            Oracle::Scenario => Some(Oracle::Response),
+            Oracle::Response => Some(Oracle::NoCause),
+            Oracle::NoCause => Some(Oracle::WrongStatus),
+            Oracle::WrongStatus => Some(Oracle::NotExercised),
+            Oracle::NotExercised => Some(Oracle::TimeoutInversion),
+            Oracle::TimeoutInversion => Some(Oracle::RetryNotIdempotent),
+            Oracle::RetryNotIdempotent => Some(Oracle::RetryAmplification),
+            Oracle::RetryAmplification => Some(Oracle::RetryAtOnce),
+            Oracle::RetryAtOnce => Some(Oracle::RedundantCalls),
+            Oracle::RedundantCalls => None,
+        };
+        let all: Vec<Oracle> =
+            std::iter::successors(Some(Oracle::Scenario), |it| next(*it)).collect();
+        assert_eq!(all, Oracle::ALL);
+    }
+
     #[test]
     fn names_are_read_back_and_mistyped_ones_corrected() {
         for oracle in Oracle::ALL {
