@@ -140,7 +140,7 @@ impl Stored {
     }
 
     /// The finding of the last campaigns that is meant: one for each scenario
-    /// that shows it. `command` is who asks.
+    /// that shows it. `command` is the command that looks for it.
     pub(crate) fn named(&self, typed: &str, command: &str) -> Result<Vec<Found>, Error> {
         let campaigns = self.last()?;
         if campaigns.is_empty() {

@@ -34,7 +34,7 @@ impl Process {
     }
 
     /// Whether nobody else can have its number, or that of its group: it runs,
-    /// or is dead and nobody has taken note of it.
+    /// or is dead and its parent has not waited for it.
     pub fn holds_its_id(&self) -> bool {
         Process::of(self.pid).as_ref() == Some(self)
     }
@@ -60,7 +60,7 @@ pub struct Stat {
     pub group: i32,
     /// See [`Process`].
     pub started: u64,
-    /// Whether it is dead and nobody has taken note of it.
+    /// Whether it is dead and its parent has not waited for it.
     pub zombie: bool,
 }
 

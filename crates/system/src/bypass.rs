@@ -6,7 +6,7 @@
 use super::spec::{CommandSpec, ScenarioKind, ScenarioSpec, ServiceSpec, Source, SystemSpec};
 use super::template::names;
 
-/// The proxied services whose proxy nobody is told of: no command and no
+/// The proxied services whose address is given to no caller: no command and no
 /// environment names it, no declared request enters by it, and it does not
 /// listen at an address that callers may know. A test still finds it in
 /// [`url_variable`](crate::url_variable), which shows only when it runs.
