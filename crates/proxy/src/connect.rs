@@ -1,24 +1,44 @@
 //! Connecting to a service.
+//!
+//! Owns how a service is reached, how long that may take, and what a failure
+//! to do so is called. What is then said on the connection is for the engines.
 
 use std::io::{self, ErrorKind};
 
+use futures_util::future::BoxFuture;
 use murphy_registry::Organic;
 use tokio::net::TcpStream;
 
 use crate::destination::Destination;
+use crate::stream::Stream;
 
-/// A fresh connection to the service.
-pub(crate) async fn connect(destination: &Destination) -> Result<TcpStream, Organic> {
-    let connecting = TcpStream::connect(&*destination.upstream);
-    match tokio::time::timeout(destination.settings.connect_timeout, connecting).await {
-        Err(_) => Err(Organic::ConnectTimedOut),
-        Ok(Err(error)) => Err(organic(&error)),
-        Ok(Ok(stream)) => {
+/// How a service is reached.
+pub(crate) trait Upstream: Send + Sync {
+    /// A fresh connection to it.
+    fn connect(&self) -> BoxFuture<'_, io::Result<Box<dyn Stream>>>;
+}
+
+/// A service that listens on a TCP port, `host:port`.
+pub(crate) struct Tcp(pub(crate) String);
+
+impl Upstream for Tcp {
+    fn connect(&self) -> BoxFuture<'_, io::Result<Box<dyn Stream>>> {
+        Box::pin(async {
+            let stream = TcpStream::connect(&self.0).await?;
             // Requests are written whole: waiting for more to send with them
             // only costs time.
             let _ = stream.set_nodelay(true);
-            Ok(stream)
-        }
+            Ok(Box::new(stream) as _)
+        })
+    }
+}
+
+/// A fresh connection to the service.
+pub(crate) async fn connect(destination: &Destination) -> Result<Box<dyn Stream>, Organic> {
+    let connecting = destination.upstream.connect();
+    match tokio::time::timeout(destination.settings.connect_timeout, connecting).await {
+        Err(_) => Err(Organic::ConnectTimedOut),
+        Ok(connected) => connected.map_err(|error| organic(&error)),
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use murphy_registry::{Control, Origin};
 
+use crate::connect::Upstream;
 use crate::interfaces::Interfaces;
 use crate::settings::Settings;
 use crate::{h1, h2};
@@ -16,8 +17,8 @@ use crate::{h1, h2};
 /// A service, as it is reached through one listener of one worker thread.
 pub(crate) struct Destination {
     pub(crate) service: Arc<str>,
-    /// Where it listens, `host:port`.
-    pub(crate) upstream: Arc<str>,
+    /// How it is reached.
+    pub(crate) upstream: Box<dyn Upstream>,
     /// Whose traffic comes in here.
     pub(crate) origin: Origin,
     /// The control plane.
@@ -30,4 +31,26 @@ pub(crate) struct Destination {
     pub(crate) h1: h1::Pool,
     /// HTTP/2 connections to the service.
     pub(crate) h2: h2::Pool,
+}
+
+impl Destination {
+    /// A service of which nothing is known yet.
+    pub(crate) fn new(
+        service: &str,
+        upstream: Box<dyn Upstream>,
+        origin: Origin,
+        control: Arc<dyn Control>,
+        settings: Arc<Settings>,
+    ) -> Self {
+        Destination {
+            service: service.into(),
+            upstream,
+            origin,
+            control,
+            settings,
+            interfaces: Interfaces::default(),
+            h1: h1::Pool::default(),
+            h2: h2::Pool::default(),
+        }
+    }
 }

@@ -64,8 +64,8 @@ impl Names {
     }
 }
 
-/// Which bit stands for a name: its length and its last letter tell the usual
-/// ones apart.
+/// Which bit stands for a name: its length and its last letter distinguish
+/// the usual ones.
 #[inline]
 fn bit(name: &[u8]) -> u64 {
     let last = name.last().map_or(0, |byte| byte.to_ascii_lowercase());

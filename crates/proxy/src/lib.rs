@@ -22,6 +22,8 @@ mod grpc;
 mod h1;
 mod h2;
 mod headers;
+#[cfg(test)]
+mod in_memory;
 mod interfaces;
 mod listener_context;
 mod outcomes;

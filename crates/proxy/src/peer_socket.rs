@@ -1,14 +1,27 @@
-//! Whether the other end of a connection is still open.
+//! What the other end of a connection is doing, as far as its socket tells.
 //!
-//! A peer that only says that it sends no more (`shutdown`) and one that has
+//! Whether a connection is silent, the socket at this end knows. Whether it is
+//! still open at the other end takes more: a peer that only says that it sends no more (`shutdown`) and one that has
 //! closed its socket send the same: a FIN. Where the peer is on this machine the
 //! kernel knows more, and is asked about its socket (`sock_diag`). Owns that
-//! question. Where there is no answer (another machine, a container, another
+//! question, too. Where there is no answer (another machine, a container, another
 //! system than Linux) nothing is known.
 
 use std::net::SocketAddr;
 
+use rustix::io::Errno;
+use rustix::net::RecvFlags;
 use tokio::net::TcpStream;
+
+/// Whether the peer has neither closed the connection nor sent anything
+/// unasked. The socket itself is asked: what the runtime knows of it is from
+/// when it looked last, and a close that came since would be met by the
+/// request. One that comes from now on is: nobody can tell it from the callee's
+/// answer to the request, and it is taken for that.
+pub(crate) fn is_silent(stream: &TcpStream) -> bool {
+    let peeked = rustix::net::recv(stream, &mut [0_u8], RecvFlags::PEEK | RecvFlags::DONTWAIT);
+    matches!(peeked, Err(Errno::AGAIN))
+}
 
 /// Whether the peer's socket is open in some process, so that an answer can
 /// still be read there; `None` if that cannot be found out.

@@ -13,13 +13,14 @@ use std::time::Duration;
 use bytes::BytesMut;
 use murphy_registry::{Control, Origin};
 use tokio::io::AsyncReadExt;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::watch;
 
+use crate::connect::Tcp;
 use crate::destination::Destination;
-use crate::interfaces::Interfaces;
 use crate::listener_context::ListenerContext;
 use crate::settings::Settings;
+use crate::stream::Stream;
 use crate::{h1, h2};
 
 /// How long connections get to end by themselves when the proxy is stopped.
@@ -165,20 +166,21 @@ fn bind(address: SocketAddr) -> io::Result<(SocketAddr, std::net::TcpListener)> 
     Ok((socket.local_addr()?, socket))
 }
 
-pub(crate) fn context_of(
+fn context_of(
     listener: &Listener,
     control: &Arc<dyn Control>,
     settings: &Arc<Settings>,
 ) -> Arc<ListenerContext> {
-    let destination = |route: &Route| Destination {
-        service: route.service.as_str().into(),
-        upstream: route.upstream.as_str().into(),
-        origin: listener.origin.clone(),
-        control: control.clone(),
-        settings: settings.clone(),
-        interfaces: Interfaces::default(),
-        h1: h1::Pool::default(),
-        h2: h2::Pool::default(),
+    let destination = |route: &Route| {
+        let upstream = Box::new(Tcp(route.upstream.clone()));
+        let origin = listener.origin.clone();
+        Destination::new(
+            &route.service,
+            upstream,
+            origin,
+            control.clone(),
+            settings.clone(),
+        )
     };
     let routes = listener.routes.iter();
     let destinations = routes.map(|route| (route.hosts.clone(), Arc::new(destination(route))));
@@ -210,7 +212,8 @@ async fn accept(listener: Arc<ListenerContext>, socket: TcpListener) {
     loop {
         match socket.accept().await {
             Ok((caller, _)) => {
-                tokio::spawn(serve(listener.clone(), caller));
+                let _ = caller.set_nodelay(true);
+                tokio::spawn(serve(listener.clone(), Box::new(caller)));
             }
             // Out of file descriptors, or the caller left already: neither
             // must end the listener.
@@ -225,8 +228,8 @@ async fn accept(listener: Arc<ListenerContext>, socket: TcpListener) {
 /// What a connection of HTTP/2 with prior knowledge begins with.
 const HTTP2: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-async fn serve(listener: Arc<ListenerContext>, mut caller: TcpStream) {
-    let _ = caller.set_nodelay(true);
+/// Serves one connection of a caller until it ends.
+pub(crate) async fn serve(listener: Arc<ListenerContext>, mut caller: Box<dyn Stream>) {
     let mut read = BytesMut::with_capacity(8 * 1024);
     // As long as it could still become either.
     while read.len() < HTTP2.len() && HTTP2.starts_with(&read) {

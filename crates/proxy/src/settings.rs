@@ -49,7 +49,7 @@ pub struct Settings {
     pub idempotency_fields: Vec<String>,
     /// Whether injected answers carry [`MARKER`].
     pub marker: bool,
-    /// How many bytes of a request's body are read to tell calls apart.
+    /// How many bytes of a request's body are read to identify calls.
     pub body_limit: usize,
     /// How long to wait for more of such a body.
     pub body_patience: Duration,
@@ -95,7 +95,7 @@ impl Default for Settings {
             idempotency_keys: vec![IDEMPOTENCY_KEY.to_owned()],
             idempotency_fields: Vec::new(),
             marker: true,
-            // Larger bodies are rare, and their beginning tells them apart.
+            // Larger bodies are rare, and their beginning identifies them.
             body_limit: 256 * 1024,
             body_patience: Duration::from_secs(1),
             // What common servers take is 8 to 64 KiB.

@@ -109,7 +109,7 @@ fn pieces(count: usize, size: usize, last: u8) -> Vec<Bytes> {
 }
 
 #[tokio::test]
-async fn a_body_over_the_limit_is_told_apart_by_its_beginning_and_flagged() {
+async fn a_body_over_the_limit_is_identified_by_its_beginning_and_flagged() {
     for protocol in HTTP {
         let (callee, bodies) = keeper().await;
         let world = World::before(callee, Arc::default(), "none", settings()).await;

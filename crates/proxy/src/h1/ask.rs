@@ -8,7 +8,6 @@ use std::pin::pin;
 use std::task::Poll;
 
 use murphy_registry::Organic;
-use tokio::net::TcpStream;
 
 use super::answer::{AnswerHead, NotHttp};
 use super::body::Body;
@@ -19,7 +18,7 @@ use crate::connect::connect;
 use crate::exchange::{Abort, Failure, Head};
 use crate::stream::Stream;
 
-impl<S: Stream> H1<'_, S> {
+impl H1<'_> {
     /// Sends the request and waits for the head of the answer.
     pub(super) async fn ask_callee(&mut self) -> Result<Head, Failure> {
         if let Err(malformed) = self.upload.scan(&self.connection.inbound) {
@@ -50,7 +49,7 @@ impl<S: Stream> H1<'_, S> {
         }
     }
 
-    async fn connect(&mut self) -> Result<TcpStream, Failure> {
+    async fn connect(&mut self) -> Result<Box<dyn Stream>, Failure> {
         let mut connecting = pin!(connect(self.destination));
         let connected = poll_fn(|cx| match connecting.as_mut().poll(cx) {
             Poll::Ready(connected) => Poll::Ready(Ok(connected)),
@@ -65,7 +64,7 @@ impl<S: Stream> H1<'_, S> {
         }
     }
 
-    async fn ask(&mut self, callee: TcpStream) -> Result<Head, Failure> {
+    async fn ask(&mut self, callee: Box<dyn Stream>) -> Result<Head, Failure> {
         let replaced = match self.connection.lead.is_empty() {
             true => 0,
             false => self.connection.head.len(),

@@ -31,7 +31,7 @@ pub(super) enum Then {
 }
 
 /// Says that nothing more will come, and reads what the caller still sends.
-pub(super) async fn linger(mut caller: impl Stream, mut inbound: Buffer) {
+pub(super) async fn linger(mut caller: Box<dyn Stream>, mut inbound: Buffer) {
     if caller.shutdown().await.is_err() {
         return;
     }

@@ -25,7 +25,7 @@ const DRAIN_TIME: Duration = Duration::from_secs(5);
 
 /// Sends the request again. False if it is not there as a whole, or was not
 /// answered.
-pub(super) async fn forward(exchange: &mut H1<'_, impl Stream>) -> bool {
+pub(super) async fn forward(exchange: &mut H1<'_>) -> bool {
     if !exchange.upload.is_kept() {
         return false;
     }
@@ -71,7 +71,7 @@ async fn send(destination: &Destination, request: &[u8], method: &str) -> bool {
 }
 
 async fn wait_for_head(
-    callee: &mut impl Stream,
+    callee: &mut Box<dyn Stream>,
     read: &mut Buffer,
     limit: usize,
     method: &str,
@@ -89,7 +89,7 @@ async fn wait_for_head(
 }
 
 /// Reads the body; whether the connection can be used again.
-async fn drain(callee: &mut impl Stream, read: &mut Buffer, framing: Framing) -> bool {
+async fn drain(callee: &mut Box<dyn Stream>, read: &mut Buffer, framing: Framing) -> bool {
     let mut body = Body::new(framing);
     let mut drained = 0;
     loop {

@@ -11,7 +11,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use tokio::net::TcpStream;
+use tokio::io::AsyncWrite;
 
 use super::answer::AnswerHead;
 use super::body::Body;
@@ -29,8 +29,8 @@ use crate::exchange::{
 use crate::stream::Stream;
 
 /// What a connection keeps from one request to the next.
-pub(super) struct Connection<S> {
-    pub(super) caller: S,
+pub(super) struct Connection {
+    pub(super) caller: Box<dyn Stream>,
     /// What came from the caller: the request, and maybe the next ones.
     pub(super) inbound: Buffer,
     /// What came from the callee.
@@ -54,12 +54,12 @@ pub(super) struct Answer {
 }
 
 /// One request and its answer.
-pub(super) struct H1<'a, S> {
+pub(super) struct H1<'a> {
     pub(super) destination: &'a Destination,
-    pub(super) connection: &'a mut Connection<S>,
+    pub(super) connection: &'a mut Connection,
     pub(super) upload: Upload,
     /// The callee, as long as something is to be sent to it or to come.
-    pub(super) callee: Option<TcpStream>,
+    pub(super) callee: Option<Box<dyn Stream>>,
     pub(super) answer: Option<Answer>,
     /// Whether the caller was told to go on by us, and the callee's own word
     /// is to be kept from it.
@@ -77,9 +77,9 @@ pub(super) struct H1<'a, S> {
     pub(super) then: Then,
 }
 
-impl<'a, S: Stream> H1<'a, S> {
+impl<'a> H1<'a> {
     /// The exchange that begins with the head just read.
-    pub(super) fn new(destination: &'a Destination, connection: &'a mut Connection<S>) -> Self {
+    pub(super) fn new(destination: &'a Destination, connection: &'a mut Connection) -> Self {
         let upload = Upload::new(connection.head.len(), connection.head.framing());
         H1 {
             destination,
@@ -128,15 +128,15 @@ impl<'a, S: Stream> H1<'a, S> {
             }
         }
         if let Some(half_closed) = &mut self.half_closed {
-            return half_closed.poll(cx, caller);
+            return half_closed.poll(cx, &**caller);
         }
         // What comes now is the next request, or waits for the callee.
         let most = self.upload.seen() + LARGE;
         loop {
             match inbound.poll_fill(cx, caller, most) {
                 Poll::Ready(Ok(0)) if self.upload.is_whole() => {
-                    let half_closed = HalfClosed::new(caller).ok_or(Stopped::Gone)?;
-                    return self.half_closed.insert(half_closed).poll(cx, caller);
+                    let half_closed = HalfClosed::new(&**caller).ok_or(Stopped::Gone)?;
+                    return self.half_closed.insert(half_closed).poll(cx, &**caller);
                 }
                 Poll::Ready(Ok(0) | Err(_)) => return Err(Stopped::Gone),
                 Poll::Ready(Ok(_)) => {}
@@ -243,7 +243,7 @@ impl<'a, S: Stream> H1<'a, S> {
     }
 }
 
-impl<S: Stream> Exchange for H1<'_, S> {
+impl Exchange for H1<'_> {
     type Headers = RequestHead;
 
     fn asked(&self) -> Asked<'_> {

@@ -28,7 +28,7 @@ pub(super) struct HalfClosed {
 impl HalfClosed {
     /// A caller whose end was just read; `None` if it has gone away, as far as
     /// can be told.
-    pub(super) fn new(caller: &impl Stream) -> Option<Self> {
+    pub(super) fn new(caller: &dyn Stream) -> Option<Self> {
         caller.still_reads().then(|| HalfClosed {
             next: Box::pin(tokio::time::sleep(SOONEST)),
             pause: SOONEST,
@@ -39,7 +39,7 @@ impl HalfClosed {
     pub(super) fn poll(
         &mut self,
         cx: &mut Context<'_>,
-        caller: &impl Stream,
+        caller: &dyn Stream,
     ) -> Result<(), Stopped> {
         while self.next.as_mut().poll(cx) == Poll::Ready(()) {
             if !caller.still_reads() {

@@ -53,7 +53,7 @@ enum End {
 
 /// Serves one connection of a caller until it ends; `read` is what was read
 /// from it already.
-pub(crate) async fn serve(listener: Arc<ListenerContext>, caller: impl Stream, read: BytesMut) {
+pub(crate) async fn serve(listener: Arc<ListenerContext>, caller: Box<dyn Stream>, read: BytesMut) {
     let mut connection = Connection {
         caller,
         inbound: Buffer::holding(&read),
@@ -80,10 +80,7 @@ pub(crate) async fn serve(listener: Arc<ListenerContext>, caller: impl Stream, r
     }
 }
 
-async fn serve_requests(
-    listener: &ListenerContext,
-    connection: &mut Connection<impl Stream>,
-) -> End {
+async fn serve_requests(listener: &ListenerContext, connection: &mut Connection) -> End {
     loop {
         match next_head(connection, listener.settings.head_limit).await {
             Err(bad) => return End::Refused(bad),
@@ -103,10 +100,7 @@ async fn serve_requests(
 }
 
 /// Waits for the head of a request; false if the caller is done.
-async fn next_head(
-    connection: &mut Connection<impl Stream>,
-    limit: usize,
-) -> Result<bool, BadHead> {
+async fn next_head(connection: &mut Connection, limit: usize) -> Result<bool, BadHead> {
     let Connection {
         caller,
         inbound,

@@ -8,9 +8,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use rustix::io::Errno;
-use rustix::net::RecvFlags;
-use tokio::net::TcpStream;
+use crate::stream::Stream;
 
 /// How long a connection may wait. Some servers close theirs after 2 s
 /// (gunicorn), most after 5 s or more.
@@ -28,7 +26,7 @@ pub(crate) struct Pool {
 #[derive(Default)]
 struct Idle {
     /// In the order they came, so that the oldest are in front.
-    connections: VecDeque<(Instant, TcpStream)>,
+    connections: VecDeque<(Instant, Box<dyn Stream>)>,
     /// Whether a task looks after those that nobody takes.
     swept: bool,
 }
@@ -36,14 +34,14 @@ struct Idle {
 impl Pool {
     /// A connection that can be used at once: the one that came last, so that
     /// those no longer needed grow old.
-    pub(super) fn take(&self) -> Option<TcpStream> {
+    pub(super) fn take(&self) -> Option<Box<dyn Stream>> {
         let mut idle = lock(&self.idle);
-        while let Some((since, stream)) = idle.connections.pop_back() {
+        while let Some((since, mut stream)) = idle.connections.pop_back() {
             if since.elapsed() > IDLE_LIMIT {
                 idle.connections.clear();
                 return None;
             }
-            if is_silent(&stream) {
+            if stream.is_silent() {
                 return Some(stream);
             }
         }
@@ -51,7 +49,7 @@ impl Pool {
     }
 
     /// Keeps a connection on which an answer has just ended.
-    pub(super) fn put(&self, stream: TcpStream) {
+    pub(super) fn put(&self, stream: Box<dyn Stream>) {
         let mut idle = lock(&self.idle);
         if idle.connections.len() >= COUNT_LIMIT {
             idle.connections.pop_front();
@@ -65,16 +63,6 @@ impl Pool {
 
 fn lock(idle: &Mutex<Idle>) -> MutexGuard<'_, Idle> {
     idle.lock().expect("no panic while the pool is looked at")
-}
-
-/// Whether the callee has neither closed the connection nor sent anything
-/// unasked. The socket itself is asked: what the runtime knows of it is from
-/// when it looked last, and a close that came since would be met by the
-/// request. One that comes from now on is: nobody can tell it from the callee's
-/// answer to the request, and it is taken for that.
-fn is_silent(stream: &TcpStream) -> bool {
-    let peeked = rustix::net::recv(stream, &mut [0_u8], RecvFlags::PEEK | RecvFlags::DONTWAIT);
-    matches!(peeked, Err(Errno::AGAIN))
 }
 
 /// Closes what nobody takes any more, until nothing is left: connections that
@@ -97,38 +85,50 @@ async fn sweep(idle: Arc<Mutex<Idle>>) {
 
 #[cfg(test)]
 mod tests {
-    use tokio::net::TcpListener;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::{TcpListener, TcpStream};
 
     use super::*;
 
-    async fn pair(listener: &TcpListener) -> (TcpStream, TcpStream) {
+    /// Both ends of a connection.
+    type Ends = (Box<dyn Stream>, Box<dyn Stream>);
+
+    async fn over_tcp() -> Ends {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let ours = TcpStream::connect(listener.local_addr().unwrap());
         let (ours, theirs) = tokio::join!(ours, listener.accept());
-        (ours.unwrap(), theirs.unwrap().0)
+        (Box::new(ours.unwrap()), Box::new(theirs.unwrap().0))
+    }
+
+    fn in_memory((): ()) -> Ends {
+        let (ours, theirs) = tokio::io::duplex(8);
+        (Box::new(ours), Box::new(theirs))
     }
 
     #[tokio::test]
-    async fn the_last_one_is_taken_first_unless_it_was_closed() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let pool = Pool::default();
-        let (first, _open) = pair(&listener).await;
-        let (second, closed) = pair(&listener).await;
-        let address = first.local_addr().unwrap();
-        pool.put(first);
-        pool.put(second);
-        drop(closed);
-        tokio::time::sleep(Duration::from_millis(20)).await;
-        assert_eq!(pool.take().unwrap().local_addr().unwrap(), address);
-        assert!(pool.take().is_none());
+    async fn the_last_one_is_taken_first_unless_it_was_closed_or_has_spoken() {
+        let over_tcp = [over_tcp().await, over_tcp().await, over_tcp().await];
+        for [first, second, third] in [over_tcp, [(); 3].map(in_memory)] {
+            let pool = Pool::default();
+            pool.put(first.0);
+            pool.put(second.0);
+            pool.put(third.0);
+            let (mut idle, closed, mut spoke) = (first.1, second.1, third.1);
+            drop(closed);
+            spoke.write_all(b"?").await.unwrap();
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            pool.take().unwrap().write_all(b"!").await.unwrap();
+            assert_eq!(idle.read_u8().await.unwrap(), b'!');
+            assert!(pool.take().is_none());
+        }
     }
 
     #[tokio::test]
     async fn what_nobody_takes_is_closed() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let pool = Pool::default();
         let mut others = Vec::new();
         for _ in 0..COUNT_LIMIT + 5 {
-            let (ours, theirs) = pair(&listener).await;
+            let (ours, theirs) = in_memory(());
             pool.put(ours);
             others.push(theirs);
         }

@@ -10,9 +10,8 @@ use super::exchange::H1;
 use super::upload::Stopped;
 use crate::exchange::{Gone, Prefix, Reading};
 use crate::grpc;
-use crate::stream::Stream;
 
-impl<S: Stream> H1<'_, S> {
+impl H1<'_> {
     /// Reads as much of the body as is asked for.
     pub(super) async fn read_prefix(&mut self, reading: Reading) -> Result<Prefix, Gone> {
         if self.upload.is_whole() {

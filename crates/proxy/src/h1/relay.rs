@@ -17,7 +17,6 @@ use super::tunnel;
 use crate::body_copy::BodyCopy;
 use crate::call_guard::CallGuard;
 use crate::exchange::Failure;
-use crate::stream::Stream;
 
 /// The callee began an answer and did not end it.
 pub(super) const BROKEN: Failure = Failure::Callee(Organic::BrokenAnswer);
@@ -30,7 +29,7 @@ impl Sink for BodyCopy {
     fn trailer(&mut self, _: u8) {}
 }
 
-impl<S: Stream> H1<'_, S> {
+impl H1<'_> {
     /// Passes the answer on and says what came of it.
     pub(super) async fn relay_answer(&mut self, mut guard: Option<&mut CallGuard<'_>>) {
         if self
@@ -210,7 +209,7 @@ impl<S: Stream> H1<'_, S> {
         let joined = tunnel::join((caller, inbound), (callee, outbound)).await;
         if joined.is_err() {
             self.then = Then::Reset;
-            let _ = callee.set_zero_linger();
+            callee.reset();
         }
     }
 }

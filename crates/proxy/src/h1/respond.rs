@@ -10,14 +10,13 @@ use super::canned;
 use super::closing::Then;
 use super::exchange::{Connection, H1};
 use crate::exchange::{Canned, Gone};
-use crate::stream::Stream;
 
 /// How much of a request nobody wants is read to keep the connection, and for
 /// how long. A new connection is cheaper than more.
 const DRAIN_LIMIT: usize = 256 * 1024;
 const DRAIN_TIME: Duration = Duration::from_secs(5);
 
-impl<S: Stream> H1<'_, S> {
+impl H1<'_> {
     /// Sends an answer that is not the callee's.
     pub(super) async fn answer_ourselves(&mut self, answer: Canned) -> Result<(), Gone> {
         self.callee = None;

@@ -13,9 +13,8 @@ use super::framing::Framing;
 use super::head::LINES_LIMIT;
 use super::relay::BROKEN;
 use crate::exchange::{Failure, Gone, Piece};
-use crate::stream::Stream;
 
-impl<S: Stream> H1<'_, S> {
+impl H1<'_> {
     /// The next of the answer's content.
     pub(super) async fn decode_piece(&mut self) -> Result<Piece, Failure> {
         self.take_head_out();

@@ -17,8 +17,8 @@ const COPIED_AT_ONCE: usize = 16 * 1024;
 
 /// Passes bytes both ways until both sides are done, or one broke.
 pub(super) async fn join(
-    caller: (&mut impl Stream, &mut Buffer),
-    callee: (&mut impl Stream, &mut Buffer),
+    caller: (&mut Box<dyn Stream>, &mut Buffer),
+    callee: (&mut Box<dyn Stream>, &mut Buffer),
 ) -> io::Result<()> {
     let mut caller = Side::new(caller);
     let mut callee = Side::new(callee);
@@ -28,18 +28,18 @@ pub(super) async fn join(
 }
 
 /// A connection of which something was read already.
-struct Side<'a, S> {
-    stream: &'a mut S,
+struct Side<'a> {
+    stream: &'a mut Box<dyn Stream>,
     read: &'a mut Buffer,
 }
 
-impl<'a, S> Side<'a, S> {
-    fn new((stream, read): (&'a mut S, &'a mut Buffer)) -> Self {
+impl<'a> Side<'a> {
+    fn new((stream, read): (&'a mut Box<dyn Stream>, &'a mut Buffer)) -> Self {
         Side { stream, read }
     }
 }
 
-impl<S: Stream> AsyncRead for Side<'_, S> {
+impl AsyncRead for Side<'_> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -55,7 +55,7 @@ impl<S: Stream> AsyncRead for Side<'_, S> {
     }
 }
 
-impl<S: Stream> AsyncWrite for Side<'_, S> {
+impl AsyncWrite for Side<'_> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

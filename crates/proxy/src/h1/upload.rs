@@ -9,6 +9,8 @@ use std::io::{self, ErrorKind, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use tokio::io::AsyncWrite;
+
 use super::body::Body;
 use super::buffer::{Buffer, LARGE};
 use super::chunked::{Malformed, Sink, Unseen};
@@ -151,10 +153,10 @@ impl Upload {
     pub(super) fn poll(
         &mut self,
         cx: &mut Context<'_>,
-        caller: &mut impl Stream,
+        caller: &mut Box<dyn Stream>,
         inbound: &mut Buffer,
         lead: &[u8],
-        callee: &mut impl Stream,
+        callee: &mut Box<dyn Stream>,
     ) -> Poll<Result<(), Stopped>> {
         loop {
             // More may have come while the callee was being reached.
@@ -181,7 +183,7 @@ impl Upload {
         cx: &mut Context<'_>,
         inbound: &Buffer,
         lead: &[u8],
-        callee: &mut impl Stream,
+        callee: &mut Box<dyn Stream>,
     ) -> Poll<io::Result<()>> {
         loop {
             let lead = &lead[self.sent_of_lead..];
@@ -200,7 +202,7 @@ impl Upload {
 
 fn poll_write_both(
     cx: &mut Context<'_>,
-    stream: &mut impl Stream,
+    stream: &mut Box<dyn Stream>,
     first: &[u8],
     second: &[u8],
 ) -> Poll<io::Result<usize>> {

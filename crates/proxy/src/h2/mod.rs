@@ -60,7 +60,7 @@ const RESET_STREAMS: usize = 1_000;
 
 /// Serves one connection of a caller until it ends; `read` is what was read
 /// from it already.
-pub(crate) async fn serve(listener: Arc<ListenerContext>, caller: impl Stream, read: BytesMut) {
+pub(crate) async fn serve(listener: Arc<ListenerContext>, caller: Box<dyn Stream>, read: BytesMut) {
     let outlet = Arc::new(Outlet::default());
     let socket = Socket::new(caller, read, outlet.clone());
     // What goes wrong here is between the caller and `h2`, which has told it.

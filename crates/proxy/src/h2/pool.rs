@@ -245,7 +245,7 @@ async fn open(lines: Arc<Lines>, destination: Arc<Destination>, come: watch::Sen
     lines.remove(number);
 }
 
-type Frames = Pin<Box<h2::client::Connection<Socket<tokio::net::TcpStream>, Bytes>>>;
+type Frames = Pin<Box<h2::client::Connection<Socket, Bytes>>>;
 
 /// Connects, and waits for the service to say how many streams it takes.
 async fn handshake(

@@ -12,17 +12,18 @@ use bytes::{Buf, BytesMut};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::outlet::Outlet;
+use crate::stream::Stream;
 
 /// A socket whose progress is known.
-pub(super) struct Socket<S> {
-    stream: S,
+pub(super) struct Socket {
+    stream: Box<dyn Stream>,
     again: BytesMut,
     outlet: Arc<Outlet>,
 }
 
-impl<S> Socket<S> {
+impl Socket {
     /// A socket from which `again` is read before anything else.
-    pub(super) fn new(stream: S, again: BytesMut, outlet: Arc<Outlet>) -> Self {
+    pub(super) fn new(stream: Box<dyn Stream>, again: BytesMut, outlet: Arc<Outlet>) -> Self {
         Socket {
             stream,
             again,
@@ -40,7 +41,7 @@ impl<S> Socket<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Socket<S> {
+impl AsyncRead for Socket {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -61,7 +62,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Socket<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Socket<S> {
+impl AsyncWrite for Socket {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -183,7 +183,7 @@ fn prefix(mut read: Bytes, ended: bool, reading: Reading) -> Prefix {
     let message = grpc::first_message(&read);
     match message.filter(|message| reading.one_message && *message <= most) {
         Some(message) => {
-            // Whatever follows, and whether it has come yet, tells no calls apart.
+            // Whatever follows, and whether it has come yet, identifies no call.
             read.truncate(message);
             cut = false;
         }
