@@ -54,7 +54,7 @@ pub(super) async fn hard(
         .map_err(|failure| Abort(becomes(failure)))
 }
 
-/// A hard dependency of a service that never tells failures apart.
+/// A hard dependency of a service that never distinguishes failures.
 pub(super) async fn hard_500(call: PendingCall) -> Result<Response, Abort> {
     hard(call, |_| 500).await
 }

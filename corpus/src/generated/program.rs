@@ -52,7 +52,7 @@ pub struct Call {
     pub degraded: Option<(Wants, Box<Call>)>,
 }
 
-/// Which degraded answers a caller tells apart from good ones.
+/// Which degraded answers a caller distinguishes from good ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wants {
     /// All of them.
@@ -127,7 +127,7 @@ pub struct Knobs {
     pub calls: usize,
     /// Concurrent calls.
     pub concurrency: bool,
-    /// Answers of 200 that callers tell apart by their bodies.
+    /// Answers of 200 that callers distinguish by their bodies.
     pub degraded: bool,
     /// Coins and counters: the search assumes there are none.
     pub random: bool,

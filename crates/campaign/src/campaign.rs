@@ -25,9 +25,11 @@ use murphy_search::{Sample, Step, Ticket, mode_names_at};
 pub use self::state_check::STATE_LEFT_BEHIND;
 
 use self::state_check::StateChecks;
+use crate::background;
 use crate::equal_calls::{self, learnable};
 use crate::first_run::Trials;
 use crate::judge::{Judge, Judgement, Symptom};
+use crate::left_out;
 use crate::redacted;
 use crate::reference::{self, Refused, ResolvedIdentity};
 use crate::searcher::Searcher;
@@ -231,7 +233,8 @@ impl<'r> Run<'r> {
         let (observed, mut chosen) = match remembered {
             Some((observed, mut chosen)) => {
                 let trials = Trials::of(self.world);
-                chosen.first_run = trials.first_run_calls(&observed, self.settings);
+                chosen.first_run =
+                    trials.first_run_calls(&observed, &chosen.identity, self.settings);
                 (observed, chosen)
             }
             None => {
@@ -610,7 +613,15 @@ impl<'r> Run<'r> {
             mut doubts,
         } = judge.verdict();
         note_first_run(&chosen.first_run, &mut certificate);
+        background::note_in(
+            &mut certificate,
+            &chosen.identity,
+            &self.settings.options.filter,
+        );
+        left_out::note_in(&mut certificate, &chosen.identity);
+        doubts.were_called(&left_out::points(&chosen.identity));
         doubts.were_called(&chosen.first_run);
+        doubts.were_called(&background::points(&chosen.identity));
         doubts.note_in(&mut certificate, self.world);
         let settings = self.settings;
         if equal_calls::count_as_one(settings) {

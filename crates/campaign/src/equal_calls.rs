@@ -5,7 +5,7 @@
 //! do the same. Owns what a search learns of them: of equal calls side by side
 //! the last, which ended the polling. Oracles and reports see all of them.
 
-use murphy_model::{Call, CallId, Execution, Trace};
+use murphy_model::{CallId, Execution, Trace};
 
 use crate::settings::{IdentityChoice, Settings};
 
@@ -33,31 +33,19 @@ pub(crate) fn learnable(execution: Execution, settings: &Settings) -> Execution 
 /// The trace with only the last of equal calls of one caller, and what was
 /// called for it.
 fn without_repeated(trace: &Trace) -> Trace {
-    let calls = trace.calls();
-    let mut places: Vec<Option<u32>> = vec![None; calls.len()];
-    let mut kept: Vec<Call> = Vec::new();
-    for (at, call) in calls.iter().enumerate() {
-        let parent = call.parent.map(|CallId(parent)| places[parent as usize]);
-        let is_repeated = || {
-            let later = calls[at + 1..].iter();
-            let mut equal = later.filter(|it| it.parent == call.parent);
-            equal.any(|it| it.point == call.point)
-        };
-        // A caller that is left out takes with it what it called.
-        if parent == Some(None) || is_repeated() {
-            continue;
-        }
-        places[at] = Some(kept.len() as u32);
-        kept.push(Call {
-            parent: parent.flatten().map(CallId),
-            ..call.clone()
-        });
-    }
-    Trace::new(kept)
+    let is_repeated = |CallId(at): CallId| {
+        let (to, after) = trace.calls().split_at(at as usize + 1);
+        let call = to.last().expect("the call itself");
+        let mut equal = after.iter().filter(|it| it.parent == call.parent);
+        equal.any(|it| it.point == call.point)
+    };
+    trace.without(is_repeated).0
 }
 
 #[cfg(test)]
 mod tests {
+    use murphy_model::Call;
+
     use super::*;
 
     #[test]

@@ -5,7 +5,7 @@
 //! be in no list, plan or run. Owns finding it, by comparing the trials with the
 //! reference; what becomes of it is the campaign's business.
 
-use murphy_model::{Call, Interface, Observed, Point};
+use murphy_model::{Call, Identity, Interface, Observed, Point};
 
 use crate::infer_identity::template;
 use crate::settings::Settings;
@@ -30,7 +30,12 @@ impl Trials {
 
     /// The calls below the scenario's own that were made before the reference
     /// and not in it, among those that can fail.
-    pub(crate) fn first_run_calls(&self, reference: &Observed, settings: &Settings) -> Vec<Point> {
+    pub(crate) fn first_run_calls(
+        &self,
+        reference: &Observed,
+        identity: &Identity,
+        settings: &Settings,
+    ) -> Vec<Point> {
         let options = &settings.options;
         let count = settings.identity.start().count;
         let passed = self.runs.iter();
@@ -39,7 +44,9 @@ impl Trials {
         let mut found: Vec<Point> = Vec::new();
         for point in made.chain(self.lost_for_good(reference)) {
             let can_fail = options.filter.allows(&point) && !options.modes.of(&point).is_empty();
-            if can_fail && !found.contains(&point) {
+            let is_background = identity.background.iter().any(|it| it.is_above(&point));
+            let is_out = is_background || identity.leaves_out(&point);
+            if can_fail && !is_out && !found.contains(&point) {
                 found.push(point);
             }
         }

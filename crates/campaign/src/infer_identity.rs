@@ -57,23 +57,29 @@ impl Varies {
     }
 }
 
-impl fmt::Display for Varies {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Varies {
+    /// How, as in "is called 2, then 3 times".
+    pub(crate) fn how(&self) -> String {
         match self {
-            Varies::Calls { at, counts } => {
+            Varies::Calls { counts, .. } => {
                 let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
-                let at = murphy_report::point_text(at);
-                write!(f, "{at} is called {} times", counts.join(", then "))
+                format!("is called {} times", counts.join(", then "))
             }
-            Varies::Replies { at, replies } => {
+            Varies::Replies { replies, .. } => {
                 let text = |reply: &Option<Reply>| {
                     reply.map_or("nothing".to_owned(), |reply| reply.to_string())
                 };
                 let replies: Vec<String> = replies.iter().map(text).collect();
-                let at = murphy_report::point_text(at);
-                write!(f, "{at} is answered {}", replies.join(", then "))
+                format!("is answered {}", replies.join(", then "))
             }
         }
+    }
+}
+
+impl fmt::Display for Varies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = murphy_report::point_text(self.at());
+        write!(f, "{at} {}", self.how())
     }
 }
 
@@ -162,24 +168,37 @@ pub(crate) fn most_precise(
     references: &[&Recorded],
     filter: &Filter,
 ) -> Result<(ResolvedIdentity, Trace), Vec<Varies>> {
-    let mut chosen = ResolvedIdentity::exactly(start.clone());
-    let mut refused = match attempt(&chosen.identity, references, filter) {
-        Ok(trace) => return Ok((chosen, trace)),
-        Err(varies) => varies,
-    };
-    for loosen in [
-        mask_what_differs,
-        without_payload,
-        without_predecessors,
-        without_site,
-    ] {
-        loosen(&mut chosen, may, references);
+    let mut refused = Vec::new();
+    for chosen in candidates(start, may, references) {
         match attempt(&chosen.identity, references, filter) {
             Ok(trace) => return Ok((chosen, trace)),
             Err(varies) => refused = varies,
         }
     }
     Err(refused)
+}
+
+/// The identities there are to choose from, the most precise first.
+pub(crate) fn candidates<'r>(
+    start: &Identity,
+    may: Droppable,
+    references: &'r [&Recorded],
+) -> impl Iterator<Item = ResolvedIdentity> + 'r {
+    let loosen: [fn(&mut ResolvedIdentity, Droppable, &[&Recorded]); 4] = [
+        mask_what_differs,
+        without_payload,
+        without_predecessors,
+        without_site,
+    ];
+    let mut loosen = loosen.into_iter();
+    std::iter::successors(
+        Some(ResolvedIdentity::exactly(start.clone())),
+        move |chosen| {
+            let mut looser = chosen.clone();
+            loosen.next()?(&mut looser, may, references);
+            Some(looser)
+        },
+    )
 }
 
 /// The calls of the first reference under this identity, if all of them show
@@ -223,7 +242,7 @@ fn without_site(chosen: &mut ResolvedIdentity, may: Droppable, _: &[&Recorded]) 
 }
 
 /// The trace with its calls named by another identity.
-fn renamed(identity: &Arc<Identity>, recorded: &Recorded) -> Trace {
+pub(crate) fn renamed(identity: &Arc<Identity>, recorded: &Recorded) -> Trace {
     let calls = recorded.trace.calls();
     let mut identifier = Identifier::new(identity.clone());
     let mut points: Vec<Point> = Vec::with_capacity(calls.len());
@@ -511,6 +530,7 @@ mod tests {
             details: Vec::new(),
             requests,
             answers: Vec::new(),
+            unarmed: Vec::new(),
             quiet: true,
         }
     }

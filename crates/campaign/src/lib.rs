@@ -9,12 +9,14 @@
 //! oracles' (`oracle`), what is kept of it the store's (`store`).
 
 mod answer_masks;
+mod background;
 mod campaign;
 pub mod directory;
 mod equal_calls;
 mod first_run;
 mod infer_identity;
 mod judge;
+mod left_out;
 mod redacted;
 mod reference;
 mod retrace;
@@ -28,6 +30,7 @@ mod world;
 
 pub use campaign::{Failed, Memory, Outcome, STATE_LEFT_BEHIND, run};
 pub use infer_identity::Varies;
+pub use left_out::flags as left_out_flags;
 pub use murphy_model::{Event, LeftBehind, Sink, Standing};
 pub use reference::{ReferenceRuns, Refused, ResolvedIdentity, run as references};
 pub use retrace::{Retraced, retrace};

@@ -1,20 +1,21 @@
 //! The scenario without faults, a few times: is it fit to be tested with them?
 //!
 //! Owns the refusal: faults tell nothing about a test that fails without them
-//! or whose calls come and go. Which parts of requests vary, and what is left
+//! or of whose calls none are the same every time. Which parts of requests vary, and what is left
 //! out of calls' names because of it, is [`crate::infer_identity`]'s business.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use murphy_model::{
-    Event, Faultload, Frame, Identity, Interface, Link, Observed, Place, Point, Sink, Verdict,
+    BackgroundCall, Event, Faultload, Identity, Observed, Point, Sink, Trace, Verdict,
 };
 use murphy_registry::{Arrival, Recorded};
 
 use crate::answer_masks;
+use crate::background;
 use crate::first_run::Trials;
 use crate::infer_identity::{self, Compared, Varies};
+use crate::left_out;
 use crate::settings::{IdentityChoice, Settings};
 use crate::world::World;
 
@@ -65,9 +66,6 @@ pub enum Refused {
     Unstable {
         /// What varies.
         varies: Vec<Varies>,
-        /// Patterns for what varies only because it is a guess who made it:
-        /// left out of the search, it may come and go.
-        guessed: Vec<String>,
     },
     /// Every execution is said to begin as after a start, but these calls are
     /// made only in the first.
@@ -84,6 +82,8 @@ pub struct ReferenceRuns {
     pub observed: Observed,
     /// How calls are identified.
     pub chosen: ResolvedIdentity,
+    /// How many runs were compared; none where requests are not seen.
+    pub compared: usize,
     /// The query that each of its calls was made with, in their order, without
     /// what does not count; empty where there was none or a body besides, and
     /// for all calls where requests are not seen.
@@ -96,11 +96,11 @@ pub async fn run(
     settings: &Settings,
     sink: &mut dyn Sink,
 ) -> Result<ReferenceRuns, crate::Failed> {
-    let start = Arc::new(settings.identity.start().clone());
     let none = Faultload::none();
-    let mut references: Vec<(Observed, Option<Recorded>)> = Vec::new();
-    let mut make = async |number: usize| {
-        let (observed, recorded) = world.record(&none, &start).await?;
+    let mut number = 0;
+    let mut make = async |start: &Arc<Identity>| {
+        number += 1;
+        let (observed, recorded) = world.record(&none, start).await?;
         sink.note(&Event::ReferenceRan {
             number,
             observed: Arc::new(observed.clone()),
@@ -108,41 +108,53 @@ pub async fn run(
         check_passed(number, &observed)?;
         Ok::<_, crate::Failed>((observed, recorded))
     };
+    let mut start = Arc::new(settings.identity.start().clone());
     let wanted = settings.references.max(1);
-    for number in 1..=wanted {
-        references.push(make(number).await?);
+    let mut references: Vec<Reference> = Vec::new();
+    for _ in 0..wanted {
+        references.push(make(&start).await?);
     }
     let mut trials = Trials::of(world);
-    let settled = match settle(settings, &references) {
-        Err(Refused::Unstable { varies, .. }) if is_first_run(&varies) => {
+    let mut background = in_background(settings, &references);
+    if start.background.is_empty() && !background.is_empty() {
+        // Some of them were seen under other calls, and calls under them.
+        Arc::make_mut(&mut start).background = background.clone();
+        references.clear();
+        for _ in 0..wanted {
+            references.push(make(&start).await?);
+        }
+        background::extend(&mut background, in_background(settings, &references));
+    }
+    let settled = match settle(settings, &references, &background) {
+        Err(varies) if is_first_run(&varies) => {
             // The first one made calls that the system makes once: it was a
             // trial like those before.
             trials.runs.push(references.remove(0).0);
-            references.push(make(wanted + 1).await?);
-            settle(settings, &references)
+            references.push(make(&start).await?);
+            settle(settings, &references, &background)
         }
         settled => settled,
     };
-    let (observed, mut chosen) = settled?;
-    let requests = references.first().and_then(|(_, it)| it.as_ref());
-    let queries = requests.map(|it| queries(it, &chosen.identity.masked));
-    chosen.first_run = trials.first_run_calls(&observed, settings);
+    let mut runs = match settled {
+        Ok(runs) => runs,
+        Err(varies) => settle_without_guesses(settings, &references, background, varies)?,
+    };
+    let ReferenceRuns {
+        observed, chosen, ..
+    } = &mut runs;
+    chosen.first_run = trials.first_run_calls(observed, &chosen.identity, settings);
     match world.claims_to_be_cold() && !chosen.first_run.is_empty() {
         true => Err(Refused::NotCold {
-            at: chosen.first_run,
+            at: runs.chosen.first_run,
         }
         .into()),
-        false => Ok(ReferenceRuns {
-            observed,
-            chosen,
-            queries: queries.unwrap_or_default(),
-        }),
+        false => Ok(runs),
     }
 }
 
 /// The query of each request that has no body, without the parameters that do
 /// not count: together with the path it identifies the call.
-fn queries(recorded: &Recorded, masked: &[String]) -> Vec<String> {
+fn queries_of(recorded: &Recorded, masked: &[String]) -> Vec<String> {
     let counts = |parameter: &&str| {
         let name = parameter.split('=').next().unwrap_or_default();
         !parameter.is_empty() && !masked.iter().any(|masked| masked == name)
@@ -186,69 +198,95 @@ fn check_passed(number: usize, observed: &Observed) -> Result<(), Refused> {
     })
 }
 
-/// What varies below a call whose caller was a guess in some reference: a worker
-/// that hands on no trace context is seen under whatever request is under way.
-fn guessed(varies: &[Varies], references: &[(Observed, Option<Recorded>)]) -> Vec<String> {
-    let mut unsure: BTreeSet<Place> = BTreeSet::new();
-    for (observed, _) in references {
-        let calls = observed.execution.trace.calls().iter();
-        let links = calls
-            .zip(&observed.details)
-            .map(|(call, it)| (call, it.link));
-        let is_unsure = |link: &Link| matches!(link, Link::Ambiguous | Link::Orphan);
-        let calls = links.filter(|(_, link)| is_unsure(link));
-        unsure.extend(calls.map(|(call, _)| Place::of(&call.point)));
+type Reference = (Observed, Option<Recorded>);
+
+/// The calls that are not tested, because nothing says for which request they
+/// are made.
+fn in_background(settings: &Settings, references: &[Reference]) -> Vec<BackgroundCall> {
+    match &settings.identity {
+        IdentityChoice::Auto(..) => background::made_while_idle(&recorded(references)),
+        IdentityChoice::Given(identity) => identity.background.clone(),
     }
-    let pattern = |varies: &Varies| {
-        let frames = varies.at().frames();
-        let is_unsure = |frame: &&Frame| {
-            let like = |place: &Place| {
-                place.service == frame.destination && alike(&place.interface, &frame.interface)
-            };
-            unsure.iter().any(like)
-        };
-        let last = frames.iter().rposition(is_unsure)?;
-        let text = |frame: &&Frame| format!("{} {}", frame.destination, frame.interface);
-        let texts: Vec<String> = frames[last..].iter().map(text).collect();
-        Some(format!("** > {}", texts.join(" > ").replace("{}", "*")))
-    };
-    let patterns: BTreeSet<String> = varies.iter().filter_map(pattern).collect();
-    patterns.into_iter().collect()
 }
 
-/// Whether two interfaces are one, but for parts of the path that vary.
-fn alike(one: &Interface, other: &Interface) -> bool {
-    match (one, other) {
-        (Interface::Http { method, path }, Interface::Http { method: m, path: p }) => {
-            let segments = |path: &str| path.split('/').map(str::to_owned).collect::<Vec<_>>();
-            let (left, right) = (segments(path), segments(p));
-            let is_same = |(l, r): (&String, &String)| l == r || l == "{}" || r == "{}";
-            method == m && left.len() == right.len() && left.iter().zip(&right).all(is_same)
+fn recorded(references: &[Reference]) -> Vec<&Recorded> {
+    references.iter().filter_map(|(_, r)| r.as_ref()).collect()
+}
+
+/// Settles it without the calls that vary because it is a guess who made them:
+/// a worker that hands on no trace context is seen under whatever request is
+/// under way. What varies besides is a refusal.
+fn settle_without_guesses(
+    settings: &Settings,
+    references: &[Reference],
+    mut background: Vec<BackgroundCall>,
+    mut varies: Vec<Varies>,
+) -> Result<ReferenceRuns, Refused> {
+    loop {
+        let more = match &settings.identity {
+            IdentityChoice::Auto(..) => {
+                background::varying(&varies, &recorded(references), &background)
+            }
+            IdentityChoice::Given(_) => Vec::new(),
+        };
+        if more.is_empty() {
+            let rest = settle_without_varying(settings, references, &background);
+            return rest.ok_or(Refused::Unstable { varies });
         }
-        _ => one == other,
+        background::extend(&mut background, more);
+        varies = match settle(settings, references, &background) {
+            Ok(runs) => return Ok(runs),
+            Err(varies) => varies,
+        };
     }
+}
+
+/// Settles it without what varies, if there is anything else to be tested.
+fn settle_without_varying(
+    settings: &Settings,
+    references: &[Reference],
+    background: &[BackgroundCall],
+) -> Option<ReferenceRuns> {
+    let foreground = references.iter();
+    let foreground: Vec<_> = foreground
+        .map(|it| background::without(it, background))
+        .collect();
+    let recorded: Option<Vec<&Recorded>> = foreground.iter().map(|(_, r)| r.as_ref()).collect();
+    let options = &settings.options;
+    let chosen = left_out::fewest(&settings.identity, &recorded?, &options.filter)?;
+    let identity = Arc::new(chosen.identity.clone());
+    let stable = foreground.iter().filter_map(|(observed, recorded)| {
+        let recorded = recorded.as_ref()?;
+        Some(left_out::without((observed, recorded), &identity))
+    });
+    let (observed, stable): (Vec<_>, Vec<_>) = stable.unzip();
+    let stable: Vec<&Recorded> = stable.iter().collect();
+    let trace = infer_identity::attempt(&identity, &stable, &options.filter).ok()?;
+    left_out::can_fail(&trace, options).then(|| {
+        let first = observed.first().expect("at least one reference");
+        completed(chosen, trace, first, &stable, background)
+    })
 }
 
 /// The reference to be learnt from, with its calls named as they will be.
 fn settle(
     settings: &Settings,
-    references: &[(Observed, Option<Recorded>)],
-) -> Result<(Observed, ResolvedIdentity), Refused> {
+    references: &[Reference],
+    background: &[BackgroundCall],
+) -> Result<ReferenceRuns, Vec<Varies>> {
+    let foreground = references.iter();
+    let foreground = foreground.map(|it| background::without(it, background));
+    let references: &[Reference] = &foreground.collect::<Vec<_>>();
     let recorded: Option<Vec<&Recorded>> = references.iter().map(|(_, r)| r.as_ref()).collect();
-    let refused = |varies: Vec<Varies>| Refused::Unstable {
-        guessed: guessed(&varies, references),
-        varies,
-    };
     let filter = &settings.options.filter;
-    let (mut chosen, trace) = match (&settings.identity, &recorded) {
+    let (chosen, trace) = match (&settings.identity, &recorded) {
         (IdentityChoice::Auto(start, may), Some(recorded)) => {
-            let settled = infer_identity::most_precise(start, *may, recorded, filter);
-            settled.map_err(refused)?
+            infer_identity::most_precise(start, *may, recorded, filter)?
         }
         (choice, _) => {
             let traces: Vec<_> = references.iter().map(|(o, _)| &o.execution.trace).collect();
             let count = choice.start().count;
-            infer_identity::check(&traces, Compared { count, filter }).map_err(refused)?;
+            infer_identity::check(&traces, Compared { count, filter })?;
             let first = traces.first().expect("at least one reference");
             (
                 ResolvedIdentity::exactly(choice.start().clone()),
@@ -256,87 +294,30 @@ fn settle(
             )
         }
     };
-    let trace = answer_masks::apply(&mut chosen, trace, &recorded.unwrap_or_default());
     let (observed, _) = references.first().expect("at least one reference");
-    let mut observed = observed.clone();
-    observed.execution.trace = trace;
-    Ok((observed, chosen))
+    let recorded = recorded.unwrap_or_default();
+    Ok(completed(chosen, trace, observed, &recorded, background))
 }
 
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use murphy_model::{Call, CallId, Detail, Execution, Pattern, Reply, Trace};
-
-    use super::*;
-
-    const MAIL: &str = "gate POST /buy > mail POST /messages";
-
-    /// Who buys is told something by a worker, which then asks for the order.
-    fn reference(link: Link) -> (Observed, Option<Recorded>) {
-        let points = [
-            "gate POST /buy",
-            MAIL,
-            &format!("{MAIL} > shop GET /orders/{{}}"),
-        ];
-        let call = |(at, point): (usize, &&str)| Call {
-            point: point.parse().unwrap(),
-            parent: at.checked_sub(1).map(|parent| CallId(parent as u32)),
-            arrived: at as u32,
-            finished: Some(9 - at as u32),
-            reply: Some(Reply::Status(200)),
-            injected: None,
-            body: None,
-        };
-        let detail = |link| Detail {
-            arrived: Duration::ZERO,
-            finished: None,
-            gave_up: None,
-            organic: None,
-            landed: None,
-            body_cut: false,
-            idempotency_key: None,
-            link,
-        };
-        let execution = Execution {
-            faultload: Faultload::none(),
-            trace: Trace::new(points.iter().enumerate().map(call).collect()),
-            verdict: Verdict::Passed,
-        };
-        let observed = Observed {
-            details: [Link::Certain, link, Link::Inferred].map(detail).into(),
-            ..Observed::bare(execution, Duration::ZERO)
-        };
-        (observed, None)
-    }
-
-    fn varying(at: &str) -> Varies {
-        Varies::Calls {
-            at: at.parse().unwrap(),
-            counts: vec![1, 0],
-        }
-    }
-
-    #[test]
-    fn what_varies_below_a_guess_is_named_by_patterns_that_leave_it_out() {
-        let varies = [
-            varying(MAIL),
-            varying("gate GET /list > mail POST /messages"),
-            varying(&format!("{MAIL} > shop GET /orders/{{}}")),
-            varying("gate POST /buy > stock GET /items"),
-        ];
-        let patterns = guessed(&varies, &[reference(Link::Ambiguous)]);
-        let expected = [
-            "** > mail POST /messages",
-            "** > mail POST /messages > shop GET /orders/*",
-        ];
-        assert_eq!(patterns, expected);
-        for (varies, is_left_out) in varies.iter().zip([true, true, true, false]) {
-            let mut all = patterns.iter().map(|it| it.parse::<Pattern>().unwrap());
-            let matched = all.any(|pattern| pattern.matches(varies.at()));
-            assert_eq!(matched, is_left_out, "{varies}");
-        }
-        assert!(guessed(&varies, &[reference(Link::Certain)]).is_empty());
+/// All that there is to say of references of which these are the requests, and
+/// of the first of which this is the trace.
+fn completed(
+    mut chosen: ResolvedIdentity,
+    trace: Trace,
+    first: &Observed,
+    recorded: &[&Recorded],
+    background: &[BackgroundCall],
+) -> ReferenceRuns {
+    let trace = answer_masks::apply(&mut chosen, trace, recorded);
+    let mut observed = first.clone();
+    observed.execution.trace = trace;
+    chosen.identity.background = background.to_vec();
+    let queries = recorded.first();
+    let queries = queries.map(|it| queries_of(it, &chosen.identity.masked));
+    ReferenceRuns {
+        observed,
+        chosen,
+        compared: recorded.len(),
+        queries: queries.unwrap_or_default(),
     }
 }

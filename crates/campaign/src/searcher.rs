@@ -65,7 +65,7 @@ impl Searcher {
     }
 
     /// The number under which an execution was taken in; `None` if it was
-    /// thrown away or it is not its turn yet. The random strategy takes in all, in the order proposed.
+    /// discarded or it is not its turn yet. The random strategy takes in all, in the order proposed.
     pub(crate) fn number(&self, ticket: Ticket, faultload: &Faultload) -> Option<usize> {
         match self {
             Searcher::Tree(tree) => tree.number(faultload),
@@ -85,6 +85,7 @@ impl Searcher {
             Searcher::Tree(tree) => Standing {
                 skipped: Some(tree.skipped()),
                 waiting: Some(tree.waiting()),
+                singles_done: tree.are_singles_done(),
                 ..nothing_else(tree.explored())
             },
             Searcher::Random(_) => nothing_else(executed),

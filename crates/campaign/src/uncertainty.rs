@@ -169,7 +169,7 @@ pub fn uncalled(observed: &Observed, expected: Vec<String>) -> Vec<String> {
 fn doubt_of(call: &Call, detail: &Detail, observed: &Observed) -> Option<Doubt> {
     let is_late = detail.arrived > observed.took;
     match detail.link {
-        Link::Ambiguous => Some(Doubt::Guessed),
+        Link::Ambiguous | Link::Background => Some(Doubt::Guessed),
         Link::Orphan => Some(Doubt::Orphan),
         Link::Inferred if call.parent.is_none() && is_late => Some(Doubt::Orphan),
         Link::Inferred if outlives(call, detail, observed) => Some(Doubt::Guessed),

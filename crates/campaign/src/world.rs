@@ -1,7 +1,7 @@
 //! Where scenarios run.
 //!
 //! Owns the contract between the loop of a campaign and whatever can carry out
-//! an execution: sockets, a simulator, a test's own stage.
+//! an execution: sockets, a simulator, a test's own code.
 
 use std::sync::Arc;
 

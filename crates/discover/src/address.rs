@@ -49,6 +49,22 @@ const FILLERS: [&str; 7] = [
     "service", "svc", "server", "api", "backend", "grpc", "internal",
 ];
 
+/// What variables with addresses are named after that is no service of a system.
+const OTHERS: [&str; 12] = [
+    "base",
+    "database",
+    "db",
+    "postgres",
+    "mysql",
+    "mongo",
+    "mongodb",
+    "redis",
+    "cache",
+    "broker",
+    "otel_exporter_otlp",
+    "public",
+];
+
 /// Schemes of what Murphy does not speak.
 const FOREIGN: [&str; 12] = [
     "postgres",
@@ -85,12 +101,31 @@ fn ending(variable: &str) -> Option<(&str, Kind)> {
 /// The service that a variable is named after, if there is one and no other
 /// that fits as well.
 pub fn named_after<'s>(variable: &str, services: &'s [Service]) -> Option<&'s Service> {
+    by_name(stem(variable)?, services)
+}
+
+/// A variable without what says how it holds an address.
+fn stem(variable: &str) -> Option<&str> {
     let (stem, _) = ending(variable)?;
-    let stem = PREFIXES
-        .iter()
-        .find_map(|prefix| stem.strip_prefix(prefix))
-        .unwrap_or(stem);
-    by_name(stem, services)
+    let mut prefixes = PREFIXES.iter();
+    let short = prefixes.find_map(|prefix| stem.strip_prefix(prefix));
+    Some(short.unwrap_or(stem))
+}
+
+/// What a service may be called that a variable is named after. Not from a port
+/// or host alone, which are a program's own as often.
+pub fn service_name(variable: &str) -> Option<String> {
+    let is_whole = matches!(kind(variable)?, Kind::Url | Kind::Address);
+    let name = stem(variable)?.to_ascii_lowercase();
+    let is_service = is_whole && !OTHERS.contains(&name.as_str());
+    is_service.then(|| name.replace('_', "-"))
+}
+
+/// Whether a value is the address of something that speaks neither HTTP nor gRPC.
+pub fn is_foreign(value: &str) -> bool {
+    parts(value)
+        .and_then(|it| it.scheme)
+        .is_some_and(|it| FOREIGN.contains(&it))
 }
 
 /// The service with this name, however it is written: `cart`, `CART_SERVICE`,

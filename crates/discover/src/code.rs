@@ -4,7 +4,7 @@
 //! a variable. Bounded in files and bytes: a first look must not take longer
 //! than it takes to type the answer. Which service is meant is for `address`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -87,11 +87,24 @@ pub struct Mention {
     pub line: usize,
 }
 
+/// A place where an address of this machine is written into code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FixedAddress {
+    /// The port.
+    pub port: u16,
+    /// The file, relative to the project.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+}
+
 /// What was found.
 #[derive(Debug, Default)]
 pub struct Found {
     /// In the order of files and lines.
     pub mentions: Vec<Mention>,
+    /// The first place of each port, in the order of files and lines.
+    pub addresses: Vec<FixedAddress>,
     /// How many files were looked at.
     pub files: usize,
     /// Whether there was more than may be looked at.
@@ -121,18 +134,41 @@ pub fn search(root: &Path) -> Found {
         let file = path.strip_prefix(root).unwrap_or(path);
         let file = file.display().to_string();
         let name = entry.file_name().to_string_lossy();
-        found.mentions.extend(match dotenv::is_one(&name) {
-            true => in_dotenv(&file, &text),
-            false => in_code(&file, &text),
-        });
+        if dotenv::is_one(&name) {
+            found.mentions.extend(in_dotenv(&file, &text));
+            continue;
+        }
+        found.mentions.extend(in_code(&file, &text));
+        for address in fixed_addresses(&file, &text) {
+            if !found.addresses.iter().any(|it| it.port == address.port) {
+                found.addresses.push(address);
+            }
+        }
     }
     found.is_cut |= names.load(Ordering::Relaxed) > MOST_NAMES;
     found
 }
 
+/// Files of code and package.json files, as far as the bounds go.
+pub(crate) fn files(root: &Path) -> impl Iterator<Item = PathBuf> {
+    let is_wanted = |name: &str| is_code(name) || name == "package.json";
+    let files = visible(root, Arc::default(), is_wanted).take(MOST_FILES);
+    let is_small = |it: &DirEntry| it.metadata().is_ok_and(|it| it.len() <= LARGEST_FILE);
+    files.filter(is_small).map(DirEntry::into_path)
+}
+
 /// The files that may hold something, in the order of their paths; counts the
 /// names that it comes by.
 fn walk(root: &Path, names: Arc<AtomicUsize>) -> impl Iterator<Item = DirEntry> {
+    let is_wanted = |name: &str| dotenv::is_one(name) || is_code(name);
+    ignored_dotenv(root).chain(visible(root, names, is_wanted))
+}
+
+fn visible(
+    root: &Path,
+    names: Arc<AtomicUsize>,
+    is_file: fn(&str) -> bool,
+) -> impl Iterator<Item = DirEntry> {
     let is_wanted = move |entry: &DirEntry| {
         if names.fetch_add(1, Ordering::Relaxed) >= MOST_NAMES {
             return false;
@@ -140,7 +176,7 @@ fn walk(root: &Path, names: Arc<AtomicUsize>) -> impl Iterator<Item = DirEntry> 
         let name = entry.file_name().to_string_lossy();
         match entry.file_type().is_some_and(|it| it.is_dir()) {
             true => entry.depth() == 0 || !(SKIPPED.contains(&&*name) || name.starts_with('.')),
-            false => dotenv::is_one(&name) || is_code(&name),
+            false => is_file(&name),
         }
     };
     let mut walk = WalkBuilder::new(root);
@@ -148,9 +184,7 @@ fn walk(root: &Path, names: Arc<AtomicUsize>) -> impl Iterator<Item = DirEntry> 
     walk.hidden(false).require_git(false).parents(false);
     walk.filter_entry(is_wanted).sort_by_file_path(Path::cmp);
     let visible = walk.build().flatten();
-    let ignored = ignored_dotenv(root);
-    let files = visible.filter(|it| it.file_type().is_some_and(|it| it.is_file()));
-    ignored.chain(files)
+    visible.filter(|it| it.file_type().is_some_and(|it| it.is_file()))
 }
 
 /// The `.env` files of the project's own folder that a `.gitignore` hides.
@@ -213,6 +247,27 @@ fn in_code(file: &str, text: &str) -> Vec<Mention> {
         before = line;
     }
     mentions
+}
+
+/// The addresses of this machine in a file: `http://127.0.0.1:7102`.
+fn fixed_addresses(file: &str, text: &str) -> Vec<FixedAddress> {
+    let mut found = Vec::new();
+    let lines = text.lines().enumerate();
+    for (at, line) in lines.filter(|(_, line)| line.len() <= LONGEST_LINE) {
+        for host in ["127.0.0.1:", "localhost:"] {
+            for (start, _) in line.match_indices(host) {
+                let behind = &line[start + host.len()..];
+                let end = behind.find(|c: char| !c.is_ascii_digit());
+                let digits = &behind[..end.unwrap_or(behind.len())];
+                found.extend(digits.parse().ok().map(|port| FixedAddress {
+                    port,
+                    file: file.to_owned(),
+                    line: at + 1,
+                }));
+            }
+        }
+    }
+    found
 }
 
 /// Whether a line asks for variables of the environment, rather than naming a
@@ -300,6 +355,15 @@ mod tests {
             let expected = vec![(variable.to_owned(), value.map(str::to_owned))];
             assert_eq!(of_line(line), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn addresses_of_this_machine_are_found_with_their_ports() {
+        let text = "CART = \"http://127.0.0.1:7102/x\"\n# localhost\ncall(\"localhost:71030\")\n\
+                    f(\"localhost:\" + port, \"10.127.0.0.1:99999\")";
+        let found = fixed_addresses("shop.py", text);
+        let found: Vec<(u16, usize)> = found.iter().map(|it| (it.port, it.line)).collect();
+        assert_eq!(found, [(7102, 1)]);
     }
 
     #[test]

@@ -67,7 +67,7 @@ const BEFORE_PORTS: [&str; 7] = [
 ];
 
 /// The port that a command names, if it says that it is one.
-fn port(command: &str) -> Option<u16> {
+pub(crate) fn port(command: &str) -> Option<u16> {
     let mut words = command.split_whitespace().peekable();
     while let Some(word) = words.next() {
         let value = match word.split_once('=') {

@@ -9,6 +9,8 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use crate::command_line;
+
 /// The names of the file, in the order in which compose looks for them.
 const NAMES: [&str; 4] = [
     "compose.yaml",
@@ -88,6 +90,24 @@ impl Container {
         let mut ports = ports.chain(&self.exposed);
         let port = ports.find(|port| FOREIGN_PORTS.contains(port));
         port.map(|port| format!("it listens on {port}, which is not HTTP"))
+    }
+}
+
+impl Compose {
+    /// The port at which a container listens that publishes none: as it says, or
+    /// as the others call it.
+    pub fn port_of(&self, container: &Container) -> Option<u16> {
+        let values = self.services.iter().flat_map(|it| &it.environment);
+        let called = values.filter_map(|(_, value)| {
+            let (before, behind) = value.split_once(&format!("{}:", container.name))?;
+            let is_whole = before.is_empty() || before.ends_with('/') || before.ends_with('@');
+            let digits = behind.split(|c: char| !c.is_ascii_digit()).next()?;
+            digits.parse().ok().filter(|_| is_whole)
+        });
+        let command = container.command.as_deref();
+        let said = container.exposed;
+        said.or_else(|| command_line::port(command?))
+            .or_else(|| called.into_iter().next())
     }
 }
 
@@ -253,6 +273,21 @@ mod tests {
 
     fn of(text: &str) -> Vec<Container> {
         read(text, &|name| (name == "PORT").then(|| "8081".to_owned())).unwrap()
+    }
+
+    #[test]
+    fn a_port_that_is_not_published_is_known_from_itself_or_from_callers() {
+        let compose = Compose {
+            file: "compose.yaml".to_owned(),
+            services: of(
+                "services:\n  shop:\n    environment: [CART_URL=http://cart:5001/v1, \
+                          OTHER=http://oldcart:5009, STOCK=stock]\n  cart: {}\n  stock:\n    \
+                          command: flask run -p 5002\n  mail:\n    expose: [\"80\"]\n",
+            ),
+        };
+        let ports = compose.services.iter().map(|it| compose.port_of(it));
+        let ports: Vec<Option<u16>> = ports.collect();
+        assert_eq!(ports, [None, Some(5001), Some(5002), Some(80)]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What is known of a system before there is a file about it.
 
+use crate::code::FixedAddress;
+
 /// What a first `murphy.toml` is made from.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Plan {
@@ -11,6 +13,17 @@ pub struct Plan {
     pub compose: Option<String>,
     /// The test, if one is known.
     pub test: Option<Test>,
+    /// Files of tests that have a scenario each, in place of the test.
+    pub files: Vec<TestFile>,
+    /// How many files the test runs, where that is too many for one.
+    pub many_files: Option<usize>,
+    /// Where commands of services were found that nobody named.
+    pub found_in: Vec<String>,
+    /// Addresses of this machine that are written into code.
+    pub fixed: Vec<FixedAddress>,
+    /// Services that variables in code are named after: the name, the variable,
+    /// and the place.
+    pub named_by_variables: Vec<(String, String, String)>,
     /// The service that the test calls, if that was said.
     pub entry: Option<String>,
     /// The statuses of honest refusals, as they are written in the file.
@@ -28,6 +41,10 @@ pub struct Service {
     pub origin: Origin,
     /// Whether it runs in a container, where `127.0.0.1` is the container.
     pub in_container: bool,
+    /// The port of the container that has to be published first.
+    pub unpublished: Option<u16>,
+    /// The port that its command named, where that is `{port}` now.
+    pub usual_port: Option<u16>,
     /// What starts it in its container.
     pub container_command: Option<String>,
     /// Variables that stood before its command.
@@ -57,6 +74,17 @@ pub struct Test {
     pub command: String,
     /// Variables that stood before it.
     pub assigned: Vec<(String, String)>,
+}
+
+/// A file of tests, and the scenario for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestFile {
+    /// The scenario's name.
+    pub name: String,
+    /// The command that runs the file.
+    pub command: String,
+    /// The file, relative to the project.
+    pub file: String,
 }
 
 /// A variable that tells somebody where a service is.
@@ -90,6 +118,8 @@ impl Service {
             name: name.to_owned(),
             origin,
             in_container: false,
+            unpublished: None,
+            usual_port: None,
             container_command: None,
             assigned: Vec::new(),
             led: Vec::new(),

@@ -6,7 +6,9 @@ use std::fmt::Write;
 use murphy_report::redact;
 use murphy_system::template::{Place, Places, expand, parts};
 
+use crate::code::FixedAddress;
 use crate::plan::{Listen, Origin, Owner, Plan, Service, Wire};
+use crate::wires;
 
 const HEAD: &str = "\
 # How Murphy tests this system. `murphy check` says what this file means,
@@ -58,6 +60,13 @@ fn service(service: &Service, plan: &Plan) -> String {
     let mut text = format!("\n[services.{}]\n", key(name));
     match &service.origin {
         Origin::Running(upstream) => {
+            if service.unpublished.is_some() {
+                let file = plan.compose.as_deref().unwrap_or_default();
+                let _ = writeln!(
+                    text,
+                    "# {file} publishes no port of it; compose.murphy.yaml, below, publishes this one."
+                );
+            }
             let _ = writeln!(text, "upstream = {}", quoted(upstream));
             if let Some(command) = &service.container_command {
                 let _ = writeln!(
@@ -82,7 +91,13 @@ fn service(service: &Service, plan: &Plan) -> String {
                 let _ = writeln!(text, "port = {port}");
             }
             text += "# health = \"/health\"\n";
-            text += &listen_if_called(name, plan);
+            let listen = listen_if_called(name, plan);
+            text += &match called_at(name, plan) {
+                Some((port, place)) if listen.is_empty() && service.usual_port == Some(port) => {
+                    format!("# {place} calls it at this address.\nlisten = \"127.0.0.1:{port}\"\n")
+                }
+                _ => listen,
+            };
             text += &env_of_started(service, plan);
         }
     }
@@ -178,6 +193,17 @@ fn listen(name: &str, plan: &Plan) -> String {
     match (fixed.is_empty(), is_led) {
         (true, true) => String::new(),
         (true, false) => {
+            if let Some((port, place)) = called_at(name, plan) {
+                let other = match port {
+                    ..55_000 => port + 10_000,
+                    _ => port - 10_000,
+                };
+                return format!(
+                    "# {place} calls it at 127.0.0.1:{port}, past Murphy. Start {name} at another port, and write\n\
+                     # for example, in place of the line above:\n\
+                     # upstream = \"127.0.0.1:{other}\"\n# listen = \"127.0.0.1:{port}\"\n"
+                );
+            }
             let at = plan.services.iter().position(|it| it.name == name);
             let port = 15001 + at.unwrap_or(0);
             format!(
@@ -186,6 +212,18 @@ fn listen(name: &str, plan: &Plan) -> String {
         }
         (false, _) => fixed,
     }
+}
+
+/// The port at which code other than its own calls a service, and where; none
+/// where a variable leads there.
+pub fn called_at(name: &str, plan: &Plan) -> Option<(u16, String)> {
+    let service = plan.service(name)?;
+    let port = service.usual_port.or(service.local_port())?;
+    let is_led = plan.wires.iter().any(|it| it.callee == name);
+    let mut fixed = plan.fixed.iter().filter(|_| !is_led);
+    let of_others = |it: &&FixedAddress| it.port == port && !wires::is_of(name, &it.file, plan);
+    let found = fixed.find(of_others)?;
+    Some((port, format!("{}:{}", found.file, found.line)))
 }
 
 /// Where it must listen for callers that run already, and who they are.
@@ -236,28 +274,38 @@ fn expanded(wire: &Wire, plan: &Plan) -> Option<String> {
 
 /// A file for compose that leads containers through Murphy.
 fn how_to_lead_containers(plan: &Plan) -> String {
-    let calls: Vec<_> = calls_of_running(plan)
-        .filter(|(caller, _)| caller.in_container)
-        .collect();
-    let Some(file) = plan.compose.as_ref().filter(|_| !calls.is_empty()) else {
+    let containers = plan.services.iter().filter(|it| it.in_container);
+    let of_containers = |(caller, _): &(&Service, &Wire)| caller.in_container;
+    let calls: Vec<_> = calls_of_running(plan).filter(of_containers).collect();
+    let mut all = String::new();
+    for container in containers {
+        let calls = calls.iter().filter(|(it, _)| it.name == container.name);
+        let calls: Vec<&Wire> = calls.map(|(_, wire)| *wire).collect();
+        let publishes = container.unpublished.zip(container.local_port());
+        if calls.is_empty() && publishes.is_none() {
+            continue;
+        }
+        let _ = writeln!(all, "#     {}:", container.name);
+        if let Some((inside, outside)) = publishes {
+            let _ = writeln!(all, "#       ports: [\"127.0.0.1:{outside}:{inside}\"]");
+        }
+        if !calls.is_empty() {
+            all += "#       extra_hosts: [\"host.docker.internal:host-gateway\"]\n#       environment:\n";
+        }
+        for wire in calls {
+            let value = expanded(wire, plan).unwrap_or_default();
+            let _ = writeln!(all, "#         {}: {}", wire.variable, quoted(&value));
+        }
+    }
+    let Some(file) = plan.compose.as_ref().filter(|_| !all.is_empty()) else {
         return String::new();
     };
-    let mut text = format!(
+    let text = format!(
         "\n# Containers call each other past Murphy, unless they are told otherwise. Write this to\n\
-         # compose.murphy.yaml, and start them with `docker compose -f {file} -f compose.murphy.yaml up -d`:\n#   services:\n"
+         # compose.murphy.yaml, and start them with `docker compose -f {file} -f compose.murphy.yaml up -d`:\n#   services:\n{all}"
     );
-    let mut last = "";
-    for (caller, wire) in calls {
-        if caller.name != last {
-            let _ = writeln!(
-                text,
-                "#     {}:\n#       extra_hosts: [\"host.docker.internal:host-gateway\"]\n#       environment:",
-                caller.name
-            );
-        }
-        last = &caller.name;
-        let value = expanded(wire, plan).unwrap_or_default();
-        let _ = writeln!(text, "#         {}: {}", wire.variable, quoted(&value));
+    if calls.is_empty() {
+        return text;
     }
     text + "# The proxies listen at 0.0.0.0, so that containers reach them; so does everybody in your network.\n"
 }
@@ -280,10 +328,32 @@ fn scenario(plan: &Plan) -> String {
     let rest = under_fault(plan)
         + "# Your test must call the system at this address, which leads through Murphy:\n"
         + &env("scenario.test", &lines);
+    if !plan.files.is_empty() {
+        let mut text = "\n# A scenario for each file of tests: a whole suite in one has too many calls to search.\n\
+            # `murphy run NAME` runs one of them.\n"
+            .to_owned();
+        let bare = rest.lines().filter(|line| !line.starts_with('#'));
+        let bare: String = bare.map(|line| format!("{line}\n")).collect();
+        for (at, file) in plan.files.iter().enumerate() {
+            let (name, command) = (key(&file.name), quoted(&file.command));
+            let env =
+                |text: &str| text.replace("[scenario.test.env]", &format!("[scenario.{name}.env]"));
+            let rest = env(if at == 0 { &rest } else { &bare });
+            let gap = if at == 0 { "" } else { "\n" };
+            let _ = write!(text, "{gap}[scenario.{name}]\ncommand = {command}\n{rest}");
+        }
+        return text;
+    }
     match &plan.test {
         Some(test) => {
             let command = quoted(&test.command);
-            format!("\n[scenario.test]\ncommand = {command}\n{rest}")
+            let many = plan.many_files.map_or_else(String::new, |count| {
+                format!(
+                    "# This runs {count} files of tests. A scenario for each file, or for those that matter most, is searched sooner:\n\
+                     # copy this table, and name the file in its command.\n"
+                )
+            });
+            format!("\n{many}[scenario.test]\ncommand = {command}\n{rest}")
         }
         None => {
             let commented = |line: &str| match line.starts_with('#') || line.is_empty() {

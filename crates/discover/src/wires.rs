@@ -46,6 +46,23 @@ pub fn find(plan: &Plan, compose: Option<&Compose>, mentions: &[Mention]) -> Vec
     wires
 }
 
+/// The services that variables are named after, each with the first of its
+/// variables and where that is.
+pub fn names(mentions: &[Mention]) -> Vec<(String, String, String)> {
+    let mut names: Vec<(String, String, String)> = Vec::new();
+    for mention in mentions {
+        let is_foreign = mention.value.as_deref().is_some_and(address::is_foreign);
+        let Some(name) = address::service_name(&mention.variable).filter(|_| !is_foreign) else {
+            continue;
+        };
+        if !names.iter().any(|(known, ..)| *known == name) {
+            let place = format!("{}:{}", mention.file, mention.line);
+            names.push((name, mention.variable.clone(), place));
+        }
+    }
+    names
+}
+
 /// What stood before commands.
 fn assigned(plan: &Plan) -> Vec<Sighting<'_>> {
     let services = plan.services.iter();
@@ -96,9 +113,15 @@ fn in_file<'s>(plan: &Plan, mention: &'s Mention) -> Sighting<'s> {
     }
 }
 
+/// Whether a file is this service's own.
+pub(crate) fn is_of(service: &str, file: &str, plan: &Plan) -> bool {
+    owners(plan, file).contains(&Owner::Service(service.to_owned()))
+}
+
 /// Whose a file is.
 fn owners(plan: &Plan, file: &str) -> BTreeSet<Owner> {
-    let test = plan.test.iter().any(|it| names_file(&it.command, file));
+    let test = plan.test.iter().any(|it| names_file(&it.command, file))
+        || plan.files.iter().any(|it| it.file == file);
     if test || is_test(file) {
         return [Owner::Test].into();
     }

@@ -111,6 +111,10 @@ pub enum Incomplete {
     Twins,
     /// Who made some calls was inferred, and others could have.
     Guessed,
+    /// Services make calls in the background, which were not injected.
+    Background,
+    /// Calls come and go without faults, and were left out.
+    Varies,
     /// Calls arrived without trace context, so it is not known which execution
     /// made them.
     Unattributed,
@@ -190,6 +194,22 @@ pub enum Flag {
         at: Point,
         /// An execution that showed it.
         execution: usize,
+    },
+    /// Nothing says for which request the call is made, so it was never
+    /// injected.
+    Background {
+        /// The service that makes it; nothing where several could.
+        caller: Option<String>,
+        /// The call, without who made it.
+        at: Point,
+    },
+    /// The call comes and goes, or is not always answered alike, without
+    /// faults, so it was left out with all that is called for it.
+    Varies {
+        /// The call.
+        at: Point,
+        /// How, as in "is called 2, then 3 times".
+        how: String,
     },
     /// Nobody is known to have made the call, so it is taken for the
     /// scenario's own and never injected.
@@ -271,6 +291,26 @@ pub enum Flag {
     },
 }
 
+impl Flag {
+    /// The call it is about; `None` for one about the scenario or executions.
+    pub fn at(&self) -> Option<&Point> {
+        match self {
+            Flag::Nondeterminism { at, .. } | Flag::Unexplained { at, .. } => at.as_ref(),
+            Flag::BodyVaries { at, .. }
+            | Flag::Ambiguous { at, .. }
+            | Flag::Twins { at, .. }
+            | Flag::Guessed { at, .. }
+            | Flag::Background { at, .. }
+            | Flag::Varies { at, .. }
+            | Flag::Orphan { at, .. }
+            | Flag::Unfinished { at, .. }
+            | Flag::Unattributed { at, .. }
+            | Flag::FirstRun { at } => Some(at),
+            _ => None,
+        }
+    }
+}
+
 /// The result of re-running a sample of skipped faultloads.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Audit {
@@ -323,6 +363,8 @@ mod tests {
             (Incomplete::Late, "late"),
             (Incomplete::Twins, "twins"),
             (Incomplete::Guessed, "guessed"),
+            (Incomplete::Background, "background"),
+            (Incomplete::Varies, "varies"),
             (Incomplete::Unattributed, "unattributed"),
             (Incomplete::Uncalled, "uncalled"),
             (Incomplete::FirstRun, "first-run"),

@@ -1,6 +1,6 @@
 //! Edges: who calls whom for what, however it came about.
 //!
-//! Owns the coarse identity of a call. A [`crate::Point`] tells calls apart as
+//! Owns the coarse identity of a call. A [`crate::Point`] identifies calls as
 //! finely as a fault must be aimed; a timeout or a retry is configured once
 //! for all calls of an edge, so that is what they are told by.
 
@@ -24,6 +24,11 @@ impl Place {
     /// Where a call goes.
     pub fn of(point: &Point) -> Self {
         Self::of_frame(point.frame())
+    }
+
+    /// Whether a request goes here; `{}` in a path stands for any segment.
+    pub fn is_alike(&self, service: &str, interface: &Interface) -> bool {
+        *self.service == *service && self.interface.is_alike(interface)
     }
 
     fn of_frame(frame: &Frame) -> Self {

@@ -271,6 +271,9 @@ pub struct Standing {
     pub skipped: Option<usize>,
     /// Faultloads waiting to be looked at; `None` likewise.
     pub waiting: Option<usize>,
+    /// Whether all that waits are combinations: every fault was tried alone.
+    #[serde(default, skip_serializing_if = "json::is_default")]
+    pub singles_done: bool,
     /// Those of them that failed, counted as in [`Ended::failed`].
     pub failed: usize,
     /// The bugs they show, warnings aside; more executions may show that

@@ -16,8 +16,9 @@ use serde::{Deserialize, Serialize};
 use crate::{
     AnswerMasks, Frame, Interface, PathTemplates, PayloadHash, Point, Predecessors, Sibling, json,
 };
+use crate::{BackgroundCall, LeftOutCall};
 
-/// Which components tell calls apart.
+/// Which components identify a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// The chain of calls that led to this one. Off: the call alone.
@@ -39,6 +40,13 @@ pub struct Identity {
     /// What is left out when the bodies of answers are compared.
     #[serde(default, skip_serializing_if = "json::is_default")]
     pub answers: AnswerMasks,
+    /// Calls that services make in the background. Where nothing on the wire
+    /// says who made them, they belong to no other call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub background: Vec<BackgroundCall>,
+    /// Calls that vary without faults: they are in no trace.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOutCall>,
 }
 
 impl Default for Identity {
@@ -53,6 +61,8 @@ impl Default for Identity {
             templates: PathTemplates::default(),
             masked: Vec::new(),
             answers: AnswerMasks::default(),
+            background: Vec::new(),
+            left_out: Vec::new(),
         }
     }
 }
@@ -61,6 +71,23 @@ impl Identity {
     /// The components that can be switched, by name.
     pub const COMPONENTS: [&'static str; 5] =
         ["path", "payload", "predecessors", "call_site", "count"];
+
+    /// Whether this request, which does not say for which call it was made, is
+    /// one that is made in the background.
+    pub fn is_background(&self, caller: Option<&str>, callee: &str, interface: &Interface) -> bool {
+        let mut known = self.background.iter();
+        known.any(|it| it.is(caller, callee, interface))
+    }
+
+    /// Whether a call in the background is known to lead to this one.
+    pub fn is_made_in_background(&self, callee: &str, interface: &Interface) -> bool {
+        self.background.iter().any(|it| it.makes(callee, interface))
+    }
+
+    /// Whether a call is one that is in no trace, or was made for one.
+    pub fn leaves_out(&self, point: &Point) -> bool {
+        self.left_out.iter().any(|it| it.is_above(point))
+    }
 
     /// Switches a component by its name.
     pub fn set(&mut self, component: &str, on: bool) -> Result<(), UnknownComponent> {

@@ -61,6 +61,19 @@ impl Interface {
         }
     }
 
+    /// Whether two interfaces are one, but for segments of the path that either
+    /// leaves open (`{}`).
+    pub fn is_alike(&self, other: &Interface) -> bool {
+        let (Interface::Http { method, path }, Interface::Http { method: m, path: p }) =
+            (self, other)
+        else {
+            return self == other;
+        };
+        let is_open = |(l, r): (&str, &str)| l == r || l == "{}" || r == "{}";
+        let length = |path: &str| path.split('/').count();
+        method == m && length(path) == length(p) && path.split('/').zip(p.split('/')).all(is_open)
+    }
+
     /// The protocol this interface is spoken over.
     pub fn protocol(&self) -> Protocol {
         match self {

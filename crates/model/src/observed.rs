@@ -43,6 +43,9 @@ pub enum Link {
     Inferred,
     /// Several calls in flight could have made it; the latest was taken.
     Ambiguous,
+    /// Its caller served several calls before, and none that is in flight: it
+    /// works in the background. The call it served last was taken.
+    Background,
     /// No call in flight could have made it; it stands on its own.
     Orphan,
 }
@@ -78,7 +81,7 @@ pub struct Detail {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub landed: Option<bool>,
     /// Whether the body was longer than the limit, so that only its beginning
-    /// tells it apart from others.
+    /// distinguishes it from others.
     #[serde(default, skip_serializing_if = "json::is_default")]
     pub body_cut: bool,
     /// The hash of the idempotency key that it carries: attempts

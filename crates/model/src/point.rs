@@ -72,7 +72,7 @@ impl Frame {
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Predecessors(pub Arc<BTreeMap<Sibling, u32>>);
 
-/// What tells completed siblings apart: as a [`Frame`], without its history.
+/// What identifies a completed sibling: as a [`Frame`], without its history.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sibling {
     /// The service that was called.

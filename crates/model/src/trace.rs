@@ -94,6 +94,28 @@ impl Trace {
         Trace { calls }
     }
 
+    /// The trace without some calls and all that was called for them; and the
+    /// places that its calls had, in order.
+    pub fn without(&self, is_left_out: impl Fn(CallId) -> bool) -> (Self, Vec<CallId>) {
+        let mut places: Vec<Option<CallId>> = Vec::with_capacity(self.calls.len());
+        let (mut calls, mut kept) = (Vec::new(), Vec::new());
+        for id in self.ids() {
+            let call = self.call(id);
+            let parent = call.parent.map(|CallId(parent)| places[parent as usize]);
+            if parent == Some(None) || is_left_out(id) {
+                places.push(None);
+                continue;
+            }
+            places.push(Some(CallId(calls.len() as u32)));
+            kept.push(id);
+            calls.push(Call {
+                parent: parent.flatten(),
+                ..call.clone()
+            });
+        }
+        (Trace { calls }, kept)
+    }
+
     /// The calls, in order of arrival.
     pub fn calls(&self) -> &[Call] {
         &self.calls

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use murphy_model::{
-    AnswerMask, AnswerMasks, Audit, Began, Besides, BugClass, Call, CallId, Certificate, Detail,
-    Edge, EdgeProfile, Ended, Event, Execution, FORMAT, Fault, Faultload, Finding, Flag, Frame,
-    GrpcCode, Identity, Incomplete, Interface, LeftBehind, Link, Mode, Observed, Organic,
-    PathTemplates, PayloadHash, Place, Point, Reply, Severity, Shown, Skips, Span, Standing, Trace,
-    Verdict,
+    AnswerMask, AnswerMasks, Audit, BackgroundCall, Began, Besides, BugClass, Call, CallId,
+    Certificate, Detail, Edge, EdgeProfile, Ended, Event, Execution, FORMAT, Fault, Faultload,
+    Finding, Flag, Frame, GrpcCode, Identity, Incomplete, Interface, LeftBehind, LeftOutCall, Link,
+    Mode, Observed, Organic, PathTemplates, PayloadHash, Place, Point, Reply, Severity, Shown,
+    Skips, Span, Standing, Trace, Verdict,
 };
 use num_bigint::BigUint;
 use proptest::collection::vec;
@@ -103,6 +103,7 @@ fn details() -> impl Strategy<Value = Detail> {
         Link::Spans,
         Link::Inferred,
         Link::Ambiguous,
+        Link::Background,
         Link::Orphan,
     ]);
     (
@@ -520,6 +521,7 @@ proptest! {
         switches in any::<[bool; 5]>(),
         templates in vec("(/[a-z{}]{0,5}){1,3}", 0..3),
         masked in vec(any::<String>(), 0..3),
+        caller in option::of("[a-z-]{1,8}"),
     ) {
         let [path, payload, predecessors, call_site, count] = switches;
         let templates = PathTemplates::with(templates);
@@ -528,9 +530,12 @@ proptest! {
             fields => AnswerMask::Fields(fields.to_vec()),
         };
         let place = Place::of(&"cart GET /cart/{}".parse().unwrap());
-        let answers = AnswerMasks::new([(place, mask)]);
+        let answers = AnswerMasks::new([(place.clone(), mask)]);
+        let background = vec![BackgroundCall { caller: caller.map(Into::into), callee: place.clone(), makes: vec![place] }];
+        let at = "shop GET / #2 > cart GET /cart/{} #3".parse().unwrap();
+        let left_out = vec![LeftOutCall { at, how: "is called 2, then 3 times".to_owned() }];
         read_back(&Identity {
-            path, payload, predecessors, call_site, count, templates, masked, answers,
+            path, payload, predecessors, call_site, count, templates, masked, answers, background, left_out,
         });
     }
 

@@ -358,7 +358,7 @@ impl Campaign {
     }
 }
 
-/// What a test may return: nothing, if it panics where it is not content, or
+/// What a test may return: nothing, if it panics where it fails, or
 /// a result.
 pub trait IntoTestResult {
     /// What it complains of, if anything.

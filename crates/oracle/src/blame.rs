@@ -6,21 +6,45 @@
 //! next, as is whoever gave up waiting for it; one that answers well has
 //! hidden the failure from there on.
 
+use std::collections::BTreeSet;
+
 use murphy_model::{CallId, GrpcCode, Reply, Trace};
 
 /// The call whose failure was not handled; `None` if no fault was injected.
 pub(crate) fn unhandled(trace: &Trace) -> Option<CallId> {
-    let injected = last_injected(trace)?;
+    last_injected(trace).map(|injected| blamed(trace, injected, goes_on))
+}
+
+/// The calls whose failures came together: for each fault the highest call that
+/// only handed on that something below is unavailable. Two depths of one failure
+/// are one, what a service makes of it by itself is another.
+pub fn failing_calls(trace: &Trace) -> BTreeSet<CallId> {
+    let injected = trace.ids().filter(|id| trace.call(*id).injected.is_some());
+    injected.map(|id| blamed(trace, id, refuses)).collect()
+}
+
+/// From a fault up to the first caller whose answer does not go on.
+fn blamed(trace: &Trace, injected: CallId, goes_on: fn(Reply) -> bool) -> CallId {
     let mut failing = injected;
     while let Some(caller) = trace.call(failing).parent {
         match trace.call(caller).reply {
             Some(reply) if goes_on(reply) => failing = caller,
-            _ => return Some(failing),
+            _ => return failing,
         }
     }
     // Everyone chose an answer and the scenario fails: what
     // is left to blame is that the fault had no fallback.
-    Some(injected)
+    injected
+}
+
+/// Whether an answer says no more than that something is unavailable.
+fn refuses(reply: Reply) -> bool {
+    match reply {
+        Reply::Status(status) => [502, 503, 504].contains(&status),
+        Reply::Grpc(code) => ["UNAVAILABLE", "DEADLINE_EXCEEDED"].contains(&code.name()),
+        Reply::TimedOut => true,
+        Reply::GrpcOk | Reply::Reset | Reply::Closed | Reply::Broken => false,
+    }
 }
 
 /// The injected call that ended last: the one that tipped the scales.
@@ -72,6 +96,15 @@ mod tests {
             let trace = &observed.execution.trace;
             let blamed = trace.call(unhandled(trace).unwrap());
             assert_eq!(&*blamed.point.frame().destination, expected);
+        }
+        // Two depths of one failure, unless somebody made something else of it.
+        for (b, expected) in [("502", "b"), ("404", "c"), ("500", "c"), ("200", "c")] {
+            let observed = chain("201", b).observed();
+            let trace = &observed.execution.trace;
+            let failing = failing_calls(trace).into_iter();
+            let failing: Vec<_> = failing.map(|id| trace.call(id).point.clone()).collect();
+            assert_eq!(failing.len(), 1);
+            assert_eq!(&*failing[0].frame().destination, expected, "{b}");
         }
         let fault_free = Story::new(vec![call("a GET /").answers("500")]).observed();
         assert_eq!(unhandled(&fault_free.execution.trace), None);

@@ -12,6 +12,7 @@ mod attempts;
 mod blame;
 mod case;
 mod complaint;
+mod complaint_text;
 mod core_faults;
 mod findings;
 mod index;
@@ -34,7 +35,9 @@ mod testing;
 mod timeout_inversion;
 mod wrong_status;
 
+pub use blame::failing_calls;
 pub use complaint::Complaint;
+pub use complaint_text::{mask, one_line, telling_line};
 pub use findings::Findings;
 pub use index::FaultloadIndex;
 pub use oracle::{Oracle, UnknownOracle};

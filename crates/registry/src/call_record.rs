@@ -21,6 +21,17 @@ pub(crate) enum SeenBody {
     Hashed(Option<PayloadHash>),
 }
 
+/// What a call is part of; what is called for it is part of the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// What is searched: it is in the trace, and may fail.
+    Search,
+    /// What a service does by itself.
+    Background,
+    /// A phase of the scenario in which nothing fails.
+    Unarmed,
+}
+
 /// A call that was seen.
 #[derive(Debug)]
 pub(crate) struct CallRecord {
@@ -30,6 +41,11 @@ pub(crate) struct CallRecord {
     pub(crate) count: u32,
     /// The rest as in [`Call`].
     pub(crate) parent: Option<CallId>,
+    pub(crate) part: Part,
+    /// Whether it is in no record.
+    pub(crate) is_left_out: bool,
+    /// Whether its execution is not over before it is.
+    pub(crate) is_awaited: bool,
     pub(crate) arrived: u32,
     pub(crate) finished: Option<u32>,
     pub(crate) reply: Option<Reply>,

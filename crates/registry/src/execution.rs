@@ -9,18 +9,19 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use bytes::Bytes;
-use murphy_model::{Armed, CallId, Detail, Identifier, Link, Mode, Point, Trace};
+use murphy_model::{Armed, CallId, Detail, Identifier, Identity, Link, Mode, Point, Trace};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::call_graph::CallGraph;
-use crate::call_record::{CallRecord, SeenBody};
+use crate::call_record::{CallRecord, Part, SeenBody};
 use crate::control::{
     Arrival, CallKey, ContextHint, Decision, Ending, ExecutionId, Parent, SpanId, TraceKey,
 };
 use crate::infer::{InFlight, Request};
 use crate::name_cache::Alike;
 use crate::places::Places;
+use crate::polling::Polling;
 use crate::record::Recorded;
 use crate::registry::Plan;
 
@@ -35,6 +36,7 @@ pub(crate) enum Keep {
 pub(crate) struct Known {
     pub(crate) places: Arc<Places>,
     pub(crate) graph: Arc<CallGraph>,
+    pub(crate) identity: Arc<Identity>,
 }
 
 pub(crate) struct Execution {
@@ -53,9 +55,14 @@ pub(crate) struct Execution {
 }
 
 struct Calls {
-    identifier: Identifier,
-    alike: Alike,
+    names: Names,
+    /// The names of calls in phases that are no part of the search: neither
+    /// side counts the other's.
+    names_beside: Option<Box<Names>>,
+    /// Whether the scenario is in a phase in which calls may fail.
+    is_armed: bool,
     in_flight: InFlight,
+    polling: Polling,
     calls: Vec<CallRecord>,
     requests: Vec<Arrival>,
     events: u32,
@@ -63,6 +70,48 @@ struct Calls {
     last_event: Instant,
     /// How many bytes of answers are kept.
     kept: usize,
+}
+
+/// What names calls, and counts them.
+struct Names {
+    identifier: Identifier,
+    alike: Alike,
+}
+
+impl Names {
+    fn new(identity: &Arc<Identity>) -> Self {
+        Names {
+            identifier: Identifier::new(identity.clone()),
+            alike: Alike::default(),
+        }
+    }
+
+    /// The point of the first call like this one, and how many there are now.
+    fn count(
+        &mut self,
+        parent: Option<CallId>,
+        point: impl FnOnce(CallId) -> Point,
+        arrival: &Arrival,
+        places: &Places,
+    ) -> (Point, u32) {
+        if let Some(first) = self.alike.get(parent, arrival)
+            && let Some(count) = self.identifier.count_on(first)
+        {
+            return (first.clone(), count);
+        }
+        let named = self.identifier.count(
+            parent.map(point).as_ref(),
+            murphy_model::Arrival {
+                destination: &arrival.destination,
+                interface: &arrival.interface,
+                query: &places.named_text(&arrival.query),
+                body: &places.named(&arrival.body),
+                site: arrival.site.as_deref(),
+            },
+        );
+        self.alike.remember(parent, arrival, &named.0);
+        named
+    }
 }
 
 /// How many bytes of answers an execution keeps until its record is taken;
@@ -88,9 +137,11 @@ impl Execution {
             begun,
             expires: begun + time_to_live,
             calls: Mutex::new(Calls {
-                identifier: Identifier::new(plan.identity.clone()),
-                alike: Alike::default(),
+                names: Names::new(&plan.identity),
+                names_beside: None,
+                is_armed: true,
                 in_flight: InFlight::default(),
+                polling: Polling::default(),
                 calls: Vec::new(),
                 requests: Vec::new(),
                 events: 0,
@@ -146,6 +197,17 @@ impl Execution {
         calls.calls.iter().filter_map(of_call).collect()
     }
 
+    /// Calls that the scenario begins from now on may fail, or are only
+    /// recorded. How many calls are in flight.
+    pub(crate) fn arm(&self, is_armed: bool) -> usize {
+        let mut calls = self.calls();
+        if calls.is_armed != is_armed {
+            calls.is_armed = is_armed;
+            calls.in_flight.forget_finished();
+        }
+        calls.unfinished
+    }
+
     /// Waits until no call has been in flight, and none was new, for `grace`;
     /// at most `patience`. Says whether it got quiet.
     pub(crate) async fn quiet(&self, grace: Duration, patience: Duration) -> bool {
@@ -182,19 +244,29 @@ impl Execution {
         let calls = self.calls();
         let hash = |point: &Point, body: &[u8]| {
             let named = self.known.places.named(body);
-            calls.identifier.answer(point, &named)
+            calls.names.identifier.answer(point, &named)
         };
         let seen = calls.calls.iter();
-        Recorded {
+        let recorded = Recorded {
             execution: self.id,
             trace: Trace::new(seen.clone().map(|call| call.call(hash)).collect()),
             details: seen.clone().map(|call| call.detail).collect(),
             requests: calls.requests.clone(),
             answers: match self.keep {
                 Keep::Nothing => Vec::new(),
-                Keep::Requests => seen.map(|call| self.answer(call)).collect(),
+                Keep::Requests => seen.clone().map(|call| self.answer(call)).collect(),
             },
+            unarmed: seen
+                .clone()
+                .filter(|call| call.part == Part::Unarmed)
+                .map(CallRecord::point)
+                .collect(),
             quiet,
+        };
+        let is_left_out = |CallId(id): CallId| calls.calls[id as usize].is_left_out;
+        match seen.clone().any(|call| call.is_left_out) {
+            true => recorded.without(is_left_out),
+            false => recorded,
         }
     }
 
@@ -220,9 +292,25 @@ impl Execution {
 
 impl Calls {
     fn add(&mut self, execution: &Execution, arrival: &Arrival, now: Instant) -> CallId {
-        let (parent, link) = self.parent(arrival, &execution.known.graph);
-        let (first, count) = self.name(parent, arrival, &execution.known.places);
-        let may_fail = parent.is_some() || execution.entries;
+        let (parent, link) = self.parent(arrival, &execution.known);
+        let part = match parent {
+            Some(CallId(parent)) => self.calls[parent as usize].part,
+            None if !self.is_armed => Part::Unarmed,
+            None if link == Link::Background => Part::Background,
+            None => Part::Search,
+        };
+        let (first, count) = self.name(part, parent, arrival, &execution.known);
+        let is_idle = self.is_idle(parent, link);
+        let goes_on = is_idle && self.polling.goes_on(arrival, link);
+        let identity = &execution.known.identity;
+        let above = parent.map(|CallId(parent)| &self.calls[parent as usize]);
+        let is_awaited = part != Part::Background
+            && !goes_on
+            && above.is_none_or(|parent| parent.is_awaited || is_idle);
+        let is_left_out = part != Part::Search
+            || above.is_some_and(|parent| parent.is_left_out)
+            || (!identity.left_out.is_empty() && identity.leaves_out(&first.attempt(count)));
+        let may_fail = !is_left_out && (parent.is_some() || execution.entries);
         let injected = match may_fail && !execution.armed.is_empty() {
             true => execution.armed.fault_at_attempt(&first, count),
             false => None,
@@ -230,11 +318,17 @@ impl Calls {
         let blocked = injected.is_some_and(|f| f.mode.is_blocking());
         let id = CallId(self.calls.len() as u32);
         let arrived = self.tick();
-        self.happened(now);
+        if is_awaited {
+            self.happened(now);
+            self.unfinished += 1;
+        }
         self.calls.push(CallRecord {
             first,
             count,
             parent,
+            part,
+            is_left_out,
+            is_awaited,
             arrived,
             finished: None,
             reply: None,
@@ -263,7 +357,6 @@ impl Calls {
             let made = execution.key(id).span();
             self.in_flight.carries(id, made);
         }
-        self.unfinished += 1;
         if execution.keep == Keep::Requests {
             // As it was named, so that it can be named anew.
             self.requests.push(Arrival {
@@ -284,29 +377,26 @@ impl Calls {
         id
     }
 
-    /// The point of the first call like this one, and how many there are now.
-    fn name(&mut self, parent: Option<CallId>, arrival: &Arrival, places: &Places) -> (Point, u32) {
-        if let Some(first) = self.alike.get(parent, arrival)
-            && let Some(count) = self.identifier.count_on(first)
-        {
-            return (first.clone(), count);
-        }
-        let parent_point = parent.map(|id| self.calls[id.0 as usize].point());
-        let named = self.identifier.count(
-            parent_point.as_ref(),
-            murphy_model::Arrival {
-                destination: &arrival.destination,
-                interface: &arrival.interface,
-                query: &places.named_text(&arrival.query),
-                body: &places.named(&arrival.body),
-                site: arrival.site.as_deref(),
-            },
-        );
-        self.alike.remember(parent, arrival, &named.0);
-        named
+    fn name(
+        &mut self,
+        part: Part,
+        parent: Option<CallId>,
+        arrival: &Arrival,
+        known: &Known,
+    ) -> (Point, u32) {
+        let calls = &self.calls;
+        let point = |CallId(id): CallId| calls[id as usize].point();
+        let names = names_of(&mut self.names, &mut self.names_beside, part, known);
+        names.count(parent, point, arrival, &known.places)
     }
 
-    fn parent(&self, arrival: &Arrival, graph: &CallGraph) -> (Option<CallId>, Link) {
+    fn parent(
+        &self,
+        arrival: &Arrival,
+        Known {
+            graph, identity, ..
+        }: &Known,
+    ) -> (Option<CallId>, Link) {
         match &arrival.claim.parent {
             Parent::Entry => (None, Link::Certain),
             // A stamp of a call we never made is a forgery or a mix-up.
@@ -317,15 +407,28 @@ impl Calls {
                 caller,
                 maybe_test,
             } => {
+                let (callee, interface) = (&arrival.destination, &arrival.interface);
                 let request = Request {
-                    callee: &arrival.destination,
+                    callee,
                     spans: *spans,
                     caller: caller.as_ref(),
+                    is_background: identity.is_background(caller.as_deref(), callee, interface),
+                    may_follow_background: identity.is_made_in_background(callee, interface),
                     maybe_test: *maybe_test,
                     graph,
                 };
                 self.in_flight.parent(&self.calls, &request)
             }
+        }
+    }
+
+    /// Whether a call is made while its caller serves nobody.
+    fn is_idle(&self, parent: Option<CallId>, link: Link) -> bool {
+        let has_ended = |CallId(id): CallId| self.calls[id as usize].finished.is_some();
+        match link {
+            Link::Background | Link::Orphan => true,
+            Link::Inferred => parent.is_some_and(has_ended),
+            Link::Certain | Link::Spans | Link::Ambiguous => false,
         }
     }
 
@@ -340,7 +443,7 @@ impl Calls {
             true => SeenBody::Raw(body.bytes),
             false => {
                 let named = places.named(&body.bytes);
-                SeenBody::Hashed(self.identifier.answer(first, &named))
+                SeenBody::Hashed(self.names.identifier.answer(first, &named))
             }
         }
     }
@@ -354,7 +457,15 @@ impl Calls {
         call.body = body;
         call.finished = Some(finished);
         call.reply = Some(ending.reply);
-        self.identifier.finish_attempt(&call.first, call.count);
+        let is_awaited = call.is_awaited;
+        if ending.reply.is_failure() {
+            self.polling.failed();
+        }
+        let call = &mut self.calls[at];
+        if !call.is_left_out {
+            let names = &mut self.names.identifier;
+            names.finish_attempt(&call.first, call.count);
+        }
         let injected = call.injected.is_some();
         let detail = &mut call.detail;
         detail.finished = Some(detail.arrived + ending.took);
@@ -362,8 +473,10 @@ impl Calls {
         detail.organic = ending.organic;
         detail.landed = injected.then_some(ending.landed);
         self.in_flight.finished(id);
-        self.unfinished -= 1;
-        if self.unfinished == 0 {
+        if is_awaited {
+            self.unfinished -= 1;
+        }
+        if is_awaited && self.unfinished == 0 {
             // When, is of interest only then: while others are in flight it is
             // not quiet anyway.
             self.happened(Instant::now());
@@ -378,6 +491,19 @@ impl Calls {
     fn happened(&mut self, now: Instant) {
         // Whoever waited for the lock may have looked at the clock before.
         self.last_event = self.last_event.max(now);
+    }
+}
+
+/// The names that a call of this part is counted among.
+fn names_of<'n>(
+    names: &'n mut Names,
+    beside: &'n mut Option<Box<Names>>,
+    part: Part,
+    known: &Known,
+) -> &'n mut Names {
+    match part {
+        Part::Search | Part::Background => names,
+        Part::Unarmed => beside.get_or_insert_with(|| Box::new(Names::new(&known.identity))),
     }
 }
 

@@ -10,7 +10,9 @@
 //! A listener that was made for one caller may be called when that caller has
 //! nothing in flight. If it ran in this execution it goes on working after its
 //! answer, as a background worker does; if it did not, it passed the address
-//! on to somebody who has.
+//! on to somebody who has. Calls that are known to be made in the background
+//! belong to no other call, whatever is in flight; what is made while one of
+//! them and another call are, is the other's unless it is known to follow.
 
 use std::sync::Arc;
 
@@ -18,7 +20,7 @@ use murphy_model::CallId;
 use rustc_hash::FxHashMap;
 
 use crate::call_graph::CallGraph;
-use crate::call_record::CallRecord;
+use crate::call_record::{CallRecord, Part};
 use crate::{Link, SpanId, Spans};
 
 /// A request whose caller is looked for.
@@ -29,6 +31,10 @@ pub(crate) struct Request<'r> {
     pub(crate) spans: Spans,
     /// The only service that knows the address, if one does.
     pub(crate) caller: Option<&'r Arc<str>>,
+    /// Whether the caller is known to make it by itself.
+    pub(crate) is_background: bool,
+    /// Whether it is known to be made for a call in the background.
+    pub(crate) may_follow_background: bool,
     /// Whether the test itself may have sent it.
     pub(crate) maybe_test: bool,
     /// Which services may call which.
@@ -82,16 +88,25 @@ impl InFlight {
         }
     }
 
+    /// What has been answered has nothing to do with what comes from now on.
+    pub(crate) fn forget_finished(&mut self) {
+        self.reached.clone_from(&self.open);
+    }
+
     /// The call that a request was made from.
     pub(crate) fn parent(&self, calls: &[CallRecord], request: &Request) -> (Option<CallId>, Link) {
         if let Some(parent) = self.by_span(request.spans.parent) {
             return (Some(parent), Link::Spans);
+        }
+        if request.is_background {
+            return (None, Link::Background);
         }
         let at = |id: &CallId| &calls[id.0 as usize].first.frame().destination;
         let able = |id: &&CallId| request.may_come_from(at(id));
         let is_at_caller = |id: &&CallId| request.caller.is_none_or(|caller| caller == at(id));
         let open = self.open.iter().filter(able);
         let candidates: Vec<CallId> = open.clone().filter(is_at_caller).copied().collect();
+        let candidates = likely(calls, candidates, request);
         if let Some(found) = deepest(calls, &candidates) {
             return found;
         }
@@ -100,7 +115,7 @@ impl InFlight {
             if let Some(found) = self.after_its_answer(served) {
                 return found;
             }
-            let anybody: Vec<CallId> = open.copied().collect();
+            let anybody = likely(calls, open.copied().collect(), request);
             return deepest(calls, &anybody).unwrap_or((None, Link::Orphan));
         }
         match request.maybe_test {
@@ -118,7 +133,7 @@ impl InFlight {
         let served: Vec<CallId> = served.copied().collect();
         let link = match served.len() == 1 && self.open.is_empty() {
             true => Link::Inferred,
-            false => Link::Ambiguous,
+            false => Link::Background,
         };
         Some((Some(*served.last()?), link))
     }
@@ -126,6 +141,15 @@ impl InFlight {
     fn by_span(&self, span: Option<SpanId>) -> Option<CallId> {
         self.spans.get(&span?).copied().flatten()
     }
+}
+
+/// Those that are left when one in the background can hardly have made it.
+fn likely(calls: &[CallRecord], mut candidates: Vec<CallId>, request: &Request) -> Vec<CallId> {
+    let is_foreground = |id: &CallId| calls[id.0 as usize].part != Part::Background;
+    if !request.may_follow_background && candidates.iter().any(is_foreground) {
+        candidates.retain(is_foreground);
+    }
+    candidates
 }
 
 /// The deepest of some calls in flight, if there are any.

@@ -16,6 +16,7 @@ pub mod hex;
 mod infer;
 mod name_cache;
 mod places;
+mod polling;
 mod record;
 mod registry;
 mod unattributed;

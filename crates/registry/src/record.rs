@@ -1,11 +1,11 @@
 //! What was seen of an execution: the trace, and what a trace has no room for.
 //!
 //! Owns the reading of records: which parents were inferred, which planned
-//! faults never landed.
+//! faults were never injected.
 //! What to make of it is for the oracles.
 
 use bytes::Bytes;
-use murphy_model::{CallId, Detail, Fault, Faultload, Link, Trace};
+use murphy_model::{CallId, Detail, Fault, Faultload, Link, Point, Trace, is_idle};
 
 use crate::ExecutionId;
 use crate::control::Arrival;
@@ -24,6 +24,9 @@ pub struct Recorded {
     pub requests: Vec<Arrival>,
     /// The bodies of their successful answers, likewise.
     pub answers: Vec<Option<Bytes>>,
+    /// The calls of phases in which nothing could fail; the trace is without
+    /// them.
+    pub unarmed: Vec<Point>,
     /// Whether all calls had ended when the record was taken; if not, waiting
     /// for them was given up.
     pub quiet: bool,
@@ -41,12 +44,30 @@ impl Recorded {
         murphy_model::not_exercised(planned, &self.trace, &self.details)
     }
 
+    /// The record without some calls and all that was called for them.
+    pub fn without(&self, is_left_out: impl Fn(CallId) -> bool) -> Self {
+        let (trace, kept) = self.trace.without(is_left_out);
+        fn of<T: Clone>(all: &[T], kept: &[CallId]) -> Vec<T> {
+            let kept = kept.iter().filter_map(|CallId(id)| all.get(*id as usize));
+            kept.cloned().collect()
+        }
+        Recorded {
+            execution: self.execution,
+            trace,
+            details: of(&self.details, &kept),
+            requests: of(&self.requests, &kept),
+            answers: of(&self.answers, &kept),
+            unarmed: self.unarmed.clone(),
+            quiet: self.quiet,
+        }
+    }
+
     /// The calls whose parent could not be told for certain among several, or
-    /// at all.
+    /// at all, or had answered before.
     pub fn doubtful(&self) -> impl Iterator<Item = CallId> + '_ {
         let doubtful = |id: &CallId| {
             let link = self.detail(*id).link;
-            matches!(link, Link::Ambiguous | Link::Orphan)
+            link == Link::Ambiguous || is_idle(&self.trace, *id, link)
         };
         self.trace.ids().filter(doubtful)
     }

@@ -199,6 +199,7 @@ impl Registry {
         let known = Known {
             places: places.clone(),
             graph: self.graph.read().expect("no panic while held").clone(),
+            identity: plan.identity.clone(),
         };
         let execution = Execution::new(id, &plan, known, lifetime, keep);
         let execution = Arc::new(execution);
@@ -223,6 +224,14 @@ impl Registry {
     /// fault must not expect it of these.
     pub fn injected(&self, id: ExecutionId) -> Result<Vec<(Point, Mode)>, Unknown> {
         Ok(self.execution(id)?.injected())
+    }
+
+    /// Calls that the scenario of an execution begins from now on may fail, or
+    /// are only recorded, and so is what is called for them: a test's set-up is
+    /// not what is tested. An execution begins armed. How many calls are in
+    /// flight.
+    pub fn arm(&self, id: ExecutionId, is_armed: bool) -> Result<usize, Unknown> {
+        Ok(self.execution(id)?.arm(is_armed))
     }
 
     /// What was seen of an execution, once it is quiet or waiting for that is

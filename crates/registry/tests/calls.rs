@@ -7,11 +7,12 @@
 mod world;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
-use murphy_model::{CallId, Reply};
+use murphy_model::{BackgroundCall, CallId, Identity, LeftOutCall, Reply};
 use murphy_registry::{
-    CallKey, ContextHint, Control, Decision, ExecutionId, Link, Origin, Parent, Recorded, TraceKey,
-    Unclaimed,
+    CallKey, ContextHint, Control, Decision, ExecutionId, Link, Origin, Parent, Plan, Recorded,
+    Settings, TraceKey, Unclaimed,
 };
 use world::{Run, called_by, ending, place, plan, registry, service, solo_plan, spans, worker};
 
@@ -303,7 +304,7 @@ async fn what_a_service_does_after_its_answer_is_its_own() {
     let recorded = run.collect().await;
     let mails = [
         ("mail", Some(0), Link::Inferred),
-        ("mail", Some(2), Link::Ambiguous),
+        ("mail", Some(2), Link::Background),
     ];
     let tree = tree(&recorded);
     assert_eq!([tree[1].clone(), tree[3].clone()][..], expected(&mails)[..]);
@@ -492,4 +493,101 @@ fn trace_ids_that_entry_calls_bring_are_known_from_then_on() {
     assert!(registry.recognise(&[own], &service()).is_some());
     registry.end(later.id);
     assert_eq!(registry.recognise(&[own], &service()), None);
+}
+
+/// A plan that knows these calls of `jobs` to be made in the background.
+fn knowing_background(calls: &[&str]) -> Plan {
+    let calls = calls.iter().map(|callee| BackgroundCall {
+        caller: Some("jobs".into()),
+        callee: callee.parse().unwrap(),
+        makes: Vec::new(),
+    });
+    let identity = Identity {
+        background: calls.collect(),
+        ..Identity::default()
+    };
+    Plan {
+        identity: Arc::new(identity),
+        ..plan("none")
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_made_beside_a_call_in_the_background_is_not_made_for_it() {
+    let registry = registry();
+    let run = Run::begin(&registry, knowing_background(&["shop GET /pending"]));
+    let entry = run.enter("shop");
+    let poll = run.stray(entry, &called_by("jobs"), spans(0, 0), "shop /pending");
+    let cart = run.stray(entry, &called_by("shop"), spans(0, 0), "cart");
+    let recorded = run.end_all([cart, poll, entry]).await;
+    assert_tree(
+        &recorded,
+        &[
+            ("shop", None, Link::Certain),
+            ("cart", Some(0), Link::Inferred),
+        ],
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_in_the_background_is_not_waited_for() {
+    for (known, expected) in [(&["jobs GET /next"][..], true), (&[], false)] {
+        let registry = registry();
+        let run = Run::begin(&registry, knowing_background(known));
+        let entry = run.enter("shop");
+        run.finish(entry, 200);
+        let _open = run.stray(entry, &called_by("jobs"), spans(0, 0), "jobs /next");
+        assert_eq!(run.collect().await.quiet, expected, "{known:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_goes_on_for_good_is_not_waited_for_unless_it_fails() {
+    for (status, expected) in [(200, true), (503, false)] {
+        let registry = registry();
+        let run = Run::begin(&registry, plan("none"));
+        let entry = run.enter("shop");
+        run.finish(entry, 200);
+        let poll = async {
+            loop {
+                let poll = run.stray(entry, &called_by("jobs"), spans(0, 0), "mail /next");
+                run.finish(poll, status);
+                tokio::time::sleep(Settings::default().grace / 2).await;
+            }
+        };
+        let recorded = tokio::select! {
+            recorded = run.collect() => recorded,
+            () = poll => unreachable!("it never ends"),
+        };
+        assert_eq!(recorded.trace.calls().len() < 20, expected, "{status}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_left_out_is_passed_on_and_in_no_record() {
+    let registry = registry();
+    let identity = Identity {
+        left_out: vec![LeftOutCall::new(
+            &"shop GET / > jobs GET /state #2".parse().unwrap(),
+            String::new(),
+        )],
+        ..Identity::default()
+    };
+    let plan = Plan {
+        identity: Arc::new(identity),
+        ..plan("** > * = 503")
+    };
+    let run = Run::begin(&registry, plan);
+    let entry = run.enter("shop");
+    let state = run.call(entry, "jobs /state");
+    let below = run.call(state, "store");
+    let cart = run.call(entry, "cart");
+    assert_eq!((state.fault, below.fault), (None, None));
+    assert!(cart.fault.is_some());
+    let recorded = run.end_all([below, state, cart, entry]).await;
+    let left = [
+        ("shop", None, Link::Certain),
+        ("cart", Some(0), Link::Certain),
+    ];
+    assert_tree(&recorded, &left);
 }

@@ -127,7 +127,7 @@ async fn of_calls_that_have_not_ended_only_those_that_never_reach_their_callee_h
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_caller_that_gave_up_and_a_callee_that_failed_are_told_apart() {
+async fn a_caller_that_gave_up_and_a_callee_that_failed_are_distinguished() {
     let registry = registry();
     let run = Run::begin(&registry, plan("none"));
     let entry = run.enter("shop");
@@ -150,4 +150,35 @@ async fn a_caller_that_gave_up_and_a_callee_that_failed_are_told_apart() {
     assert_eq!((slow.gave_up, slow.organic), (Some(ms(250)), None));
     assert_eq!((down.gave_up, down.organic), (None, Some(Organic::Refused)));
     assert_eq!((slow.landed, down.landed), (None, None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_of_a_phase_in_which_nothing_fails_stand_beside_the_trace() {
+    let registry = registry();
+    // Whatever is made of the cart fails, in the phase that is tested.
+    let run = Run::begin(&registry, plan("** > cart #* = 503"));
+    registry.arm(run.id, false).unwrap();
+    let set_up = run.enter("shop");
+    let unarmed = run.call(set_up, "cart");
+    assert_eq!(unarmed.fault, None);
+    assert_eq!(registry.arm(run.id, true).unwrap(), 2);
+    // What is called for a call of set-up is part of it, also later on.
+    let late = run.call(set_up, "cart");
+    assert_eq!(late.fault, None);
+    for call in [unarmed, late, set_up] {
+        run.finish(call, 200);
+    }
+    let entry = run.enter("shop");
+    let armed = run.call(entry, "cart");
+    assert!(armed.fault.is_some());
+    let recorded = run.end_all([armed, entry]).await;
+    // The first of its kind, whatever the set-up called.
+    let points: Vec<String> = recorded
+        .trace
+        .calls()
+        .iter()
+        .map(|call| call.point.to_string())
+        .collect();
+    assert_eq!(points, ["shop GET /", "shop GET / > cart GET /"]);
+    assert_eq!(recorded.unarmed.len(), 3);
 }

@@ -176,6 +176,8 @@ struct FindingObject<'s> {
 #[derive(Serialize)]
 struct KnownObject<'s> {
     reason: Option<&'s str>,
+    /// The entry of the same bug in another test or scenario.
+    through: Option<&'s str>,
     expired: bool,
 }
 
@@ -184,7 +186,11 @@ impl<'s> KnownObject<'s> {
         let reason = summary.excuse(id);
         let known = summary.known.as_ref()?;
         let expired = known.expired.iter().any(|expired| expired == id);
-        (reason.is_some() || expired).then_some(KnownObject { reason, expired })
+        (reason.is_some() || expired).then_some(KnownObject {
+            reason,
+            through: known.through.get(id).map(String::as_str),
+            expired,
+        })
     }
 }
 
@@ -192,7 +198,7 @@ fn findings(summary: &Summary) -> Vec<FindingObject<'_>> {
     let mut same_as: BTreeMap<&str, &str> = BTreeMap::new();
     for bug in bugs::of([summary]) {
         let (_, shown) = bug.shown();
-        let others = bug.others().iter();
+        let others = bug.others().iter().chain(bug.also());
         same_as.extend(others.map(|(_, other)| (other.id.as_str(), shown.id.as_str())));
     }
     let findings = summary.findings.iter();

@@ -13,7 +13,7 @@ use murphy_model::{
 
 use crate::redact;
 
-/// Digits of a payload's hash that tell two calls apart. A target of a fault may
+/// Digits of a payload's hash that distinguish two calls. A target of a fault may
 /// be written with so many, so what is printed can be given back.
 const HASH_DIGITS: usize = 8;
 
@@ -130,8 +130,8 @@ fn short(target: &Target) -> String {
     Target::Matching(pattern).to_string()
 }
 
-/// A fault as a person reads it: with as much of a payload's hash as tells calls
-/// apart.
+/// A fault as a person reads it: with as much of a payload's hash as
+/// identifies its call.
 pub fn fault_text(fault: &Fault) -> String {
     format!("{} = {}", short(&fault.target), fault.mode)
 }
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn payloads_are_left_out_unless_they_tell_points_apart() {
+    fn payloads_are_left_out_unless_they_distinguish_points() {
         let (one, two) = ("1".repeat(32), "2".repeat(32));
         let first = point(&format!("a GET / {{body={one}}} > b GET / {{body={one}}}"));
         let second = point(&format!("a GET / {{body={one}}} > b GET / {{body={two}}}"));

@@ -25,6 +25,7 @@ pub mod terminal;
 pub mod unseen;
 mod wording;
 
+pub use bugs::{bug_name, with_complaints};
 pub use collector::Collector;
 pub use explained::{Explained, Fate, Meaning};
 pub use hardening::Hardening;

@@ -38,6 +38,18 @@ pub fn span(duration: Duration) -> String {
     }
 }
 
+/// A forecast of so many seconds, as exact as a forecast is.
+pub fn rough_span(seconds: f64) -> String {
+    match seconds {
+        s if s < 1.0 => format!("{:.0} ms", s * 1e3),
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s if s < 172_800.0 => format!("{:.0} h", s / 3600.0),
+        s if s < 31_536_000.0 => format!("{:.0} days", s / 86_400.0),
+        _ => "years".to_owned(),
+    }
+}
+
 /// How fast executions are made: `12 executions a second`, and where one takes
 /// longer than that, `2.5 s per execution`. `None` where none was made.
 pub fn pace(executions: usize, took: Duration) -> Option<String> {

@@ -54,10 +54,10 @@ pub struct Summary {
     pub cases: Vec<Case>,
     /// What a baseline says of the findings, if there is one.
     pub known: Option<Known>,
-    /// What does not tell calls apart, because it is never the same.
+    /// What does not identify calls, because it is never the same.
     pub masked: Vec<String>,
     /// Why one execution ran at a time, whatever was asked for; `None` where
-    /// several can run and be told apart.
+    /// several can run and be distinguished.
     pub solo: Option<String>,
     /// Runs that the search did not ask for.
     pub besides: Besides,
@@ -146,6 +146,9 @@ pub struct Known {
     pub file: String,
     /// The findings that may stay and why, by id.
     pub reasons: BTreeMap<String, String>,
+    /// The entries that these findings are known by, where that is one of the
+    /// same bug in another test or scenario, by id.
+    pub through: BTreeMap<String, String>,
     /// Findings that are known but should be gone by now, by id.
     pub expired: Vec<String>,
     /// Findings that are known, but not with these modes, by id.

@@ -238,6 +238,12 @@ fn why_not(incomplete: &Incomplete) -> String {
         Incomplete::Guessed => {
             "who made some calls is a guess; let services hand on trace context, or say with `calls` in `[services.NAME]` whom each of them calls".to_owned()
         }
+        Incomplete::Background => {
+            "nothing says for which request some calls are made, as with those of a worker thread, so these were not tested; let their callers hand on trace context, or leave the calls out with `[search] except`".to_owned()
+        }
+        Incomplete::Varies => {
+            "some calls are not made, or not answered, alike every time without any fault, so these were left out; make the scenario start from the same state every time (a `reset` step), or let equal calls count as one with `[identity] count = \"off\"`".to_owned()
+        }
         Incomplete::Unattributed => {
             "calls arrived without trace context, so it is not known which execution made them, and they were not tested; let services hand on context, set `[context] solo = \"on\"`, or list their paths in `[inject] ignore` if they are not the test's".to_owned()
         }
@@ -368,50 +374,49 @@ pub fn doubt(of: &Flag) -> String {
 
 /// What was seen that speaks against the assumptions.
 pub(crate) fn flag(flag: &Flag, labels: &Labels) -> String {
-    let who = |at: &Option<Point>| match at {
-        Some(point) => format!("`{}`", labels.point(point)),
-        None => "the scenario".to_owned(),
-    };
+    let at = flag.at().map(|at| format!("`{}`", labels.point(at)));
+    let at = at.as_deref().unwrap_or("the scenario");
     match flag {
-        Flag::Nondeterminism { at, first, second } => format!(
-            "{} did different things in the same circumstances (executions {first} and {second})",
-            who(at)
+        Flag::Nondeterminism { first, second, .. } => format!(
+            "{at} did different things in the same circumstances (executions {first} and {second})"
         ),
-        Flag::Unexplained { at, first, second } => format!(
-            "{} did something else although none of its calls failed differently (executions {first} and {second})",
-            who(at)
+        Flag::Unexplained { first, second, .. } => format!(
+            "{at} did something else although none of its calls failed differently (executions {first} and {second})"
         ),
-        Flag::BodyVaries { at, first, second } => format!(
-            "the answers of `{}` differ by themselves (executions {first} and {second}), so they are compared by status alone",
-            labels.point(at)
+        Flag::BodyVaries { first, second, .. } => format!(
+            "the answers of {at} differ by themselves (executions {first} and {second}), so they are compared by status alone"
         ),
-        Flag::Ambiguous { at, execution } => format!(
-            "`{}` stood for several calls of execution {execution}; a fault cannot be aimed at one of them",
-            labels.point(at)
+        Flag::Ambiguous { execution, .. } => format!(
+            "{at} stood for several calls of execution {execution}; a fault cannot be aimed at one of them"
         ),
-        Flag::Twins { at, execution } => format!(
-            "`{}` was made several times at once in execution {execution}; a fault may be injected into any of them",
-            labels.point(at)
+        Flag::Twins { execution, .. } => format!(
+            "{at} was made several times at once in execution {execution}; a fault may be injected into any of them"
         ),
-        Flag::Guessed { at, execution } => format!(
-            "who made `{}` in execution {execution} is a guess: several calls were under way that could have",
-            labels.point(at)
+        Flag::Guessed { execution, .. } => format!(
+            "who made {at} in execution {execution} is a guess: several calls were under way that could have"
         ),
-        Flag::Orphan { at, execution } => format!(
-            "the caller of `{}` in execution {execution} is unknown; it was never injected",
-            labels.point(at)
+        Flag::Background { caller, .. } => {
+            let who = match caller {
+                Some(caller) => format!("`{caller}` calls"),
+                None => "some service calls".to_owned(),
+            };
+            format!(
+                "{who} {at} without trace context, in the background or beside other requests; it was passed on and never injected"
+            )
+        }
+        Flag::Varies { how, .. } => format!(
+            "{at} {how} without faults, so it was left out with what is called for it; the same state every time (a `reset` step) includes it, or, where only its number varies, `[identity] count = \"off\"`"
         ),
-        Flag::Unfinished { at, execution } => format!(
-            "`{}` was still under way when execution {execution} was waited for no longer, though no fault held it up",
-            labels.point(at)
+        Flag::Orphan { execution, .. } => {
+            format!("the caller of {at} in execution {execution} is unknown; it was never injected")
+        }
+        Flag::Unfinished { execution, .. } => format!(
+            "{at} was still under way when execution {execution} was waited for no longer, though no fault held it up"
         ),
         Flag::Unattributed {
-            at,
-            calls,
-            execution,
+            calls, execution, ..
         } => format!(
-            "`{}` arrived {} without trace context (first noticed after execution {execution}) and belongs to no execution; it was never injected",
-            labels.point(at),
+            "{at} arrived {} without trace context (first noticed after execution {execution}) and belongs to no execution; it was never injected",
             times(*calls)
         ),
         Flag::Uncalled { service } => {
@@ -432,9 +437,8 @@ pub(crate) fn flag(flag: &Flag, labels: &Labels) -> String {
             "more faults helped: `{}` fails, but not with what else failed in execution {execution}",
             labels.faultload(faultload)
         ),
-        Flag::FirstRun { at } => format!(
-            "`{}` was made only in the first run after a start and was not tested: add `[system] restart = \"execution\"` to test it, or a `setup` request that makes it to leave it out on purpose",
-            labels.point(at)
+        Flag::FirstRun { .. } => format!(
+            "{at} was made only in the first run after a start and was not tested: add `[system] restart = \"execution\"` to test it, or a `setup` request that makes it to leave it out on purpose"
         ),
         Flag::LeftBehind { first, last } if first == last => format!(
             "execution {first} left state behind that the next run without faults failed on"

@@ -170,6 +170,7 @@ fn summary() -> Summary {
         known: Some(Known {
             file: "murphy-baseline.toml".to_owned(),
             reasons: [("M-bb0002".to_owned(), "fixed in v2".to_owned())].into(),
+            through: Default::default(),
             expired: Vec::new(),
             other_modes: Default::default(),
             stale: vec!["M-cc0003".to_owned()],
@@ -262,7 +263,7 @@ GET /cart?token=[redacted]\nred ]]>\n```"
 }
 
 #[test]
-fn a_failure_among_warnings_is_told_apart() {
+fn a_failure_among_warnings_is_distinguished() {
     let mut summary = summary();
     summary.known = None;
     summary.findings[1].severity = Severity::Warn;
@@ -276,7 +277,7 @@ fn a_failure_among_warnings_is_told_apart() {
 }
 
 #[test]
-fn json_says_how_calls_were_told_apart_and_how_grave_a_finding_is() {
+fn json_says_how_calls_were_identified_and_how_grave_a_finding_is() {
     let mut summary = summary();
     summary.findings[1].severity = Severity::Warn;
     let text = written(json::write, &summary);

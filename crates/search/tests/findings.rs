@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use murphy_corpus::{App, Expected, FaultSet, Outcome, Simulator, all, find, stands_for};
 use murphy_model::Faultload;
-use murphy_search::{Modes, Options, Reduction, Tree, explore};
+use murphy_search::{Modes, Options, Reduction, Step, Strategy, Tree, explore};
 
 /// The faultloads that make the scenario fail and hold no smaller one that
 /// does, by the tree search with its default policies.
@@ -74,5 +74,23 @@ fn an_app_that_fails_without_faults_is_declared_to() {
             let declared = matches!(expected.outcome, Outcome::ReferenceFails);
             assert_eq!(fails, declared, "{} {}", app.name, expected.settings);
         }
+    }
+}
+
+#[test]
+fn single_faults_are_done_once_every_fault_was_tried_alone() {
+    let app = find("mailchimp").unwrap();
+    let settings = app.settings_from_text("").unwrap();
+    let mut simulator = Simulator::new(app, settings);
+    let modes = Modes::Same(vec!["503".parse().unwrap()]);
+    let mut tree = Tree::new(Options::new(modes));
+    let mut sizes = Vec::new();
+    while let Step::Try(ticket, faultload) = tree.next() {
+        sizes.push((tree.are_singles_done(), faultload.len()));
+        tree.learn(ticket, simulator.run(&faultload));
+    }
+    assert!(sizes.iter().any(|(_, faults)| *faults > 1), "{sizes:?}");
+    for (are_done, faults) in sizes {
+        assert_eq!(are_done, faults > 1);
     }
 }

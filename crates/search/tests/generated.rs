@@ -556,10 +556,10 @@ fn with_replies(replies: Replies) -> Options {
     }
 }
 
-/// With every body told apart, nothing is missed: no behaviour of any service,
+/// With every body distinguished, nothing is missed: no behaviour of any service,
 /// no case that can happen, no failure.
 #[test]
-fn replies_that_differ_in_body_are_told_apart() {
+fn replies_that_differ_in_body_are_distinguished() {
     let totals = Totals::default();
     for_each_system(
         systems() / 25,
@@ -578,7 +578,7 @@ fn replies_that_differ_in_body_are_told_apart() {
     totals.print("with fallback bodies");
 }
 
-/// With two classes of bodies, what callers are seen to tell apart further is
+/// With two classes of bodies, what callers are seen to distinguish further is
 /// split further; the search ends without a contradiction.
 #[test]
 fn classes_of_bodies_are_split_where_callers_react_differently() {

@@ -161,7 +161,7 @@ mod tests {
     use rusqlite::ffi;
 
     #[test]
-    fn errors_of_the_database_are_told_apart() {
+    fn errors_of_the_database_are_distinguished() {
         let path = Path::new(".murphy/store.db");
         let cases = [
             (ffi::SQLITE_FULL, "there is no room left", "free some space"),

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_choices_are_told_apart_by_rank_and_then_by_name() {
+    fn equal_choices_are_ordered_by_rank_and_then_by_name() {
         // a and b cover the same here, and b has a part in more.
         let by_rank = problem(&["buy"], &[("buy", &["a", "b"]), ("browse", &["b", "c"])]);
         let choice = Choice::of(&by_rank, Some(1)).unwrap();

@@ -91,13 +91,14 @@ fn findings(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> io::Resu
         let replay = summary.replay(finding).map(|replay| cell_code(&replay));
         writeln!(
             out,
-            "| {} {}{}{}{} | {} | {smallest} | {} |",
+            "| {} {}{}{}{} | {}{} | {smallest} | {} |",
             cell_code(&finding.id),
             severity(finding),
             finding.class.name(),
             standing(finding, summary),
             same(bug),
             text(&finding.summary),
+            also(bug),
             replay.unwrap_or_default()
         )?;
     }
@@ -125,13 +126,24 @@ fn same(bug: &Bug<'_>) -> String {
     }
 }
 
+/// What else is said of the same executions, or of the same caller.
+fn also(bug: &Bug<'_>) -> String {
+    let also = bug.also().iter().map(|(_, other)| {
+        let (id, oracle) = (cell_code(&other.id), &other.oracle);
+        format!("<br>also {id} ({oracle}): {}", text(&other.summary))
+    });
+    also.collect()
+}
+
 /// What the baseline says of a finding.
 fn standing(finding: &Finding, summary: &Summary) -> String {
     let Some(known) = &summary.known else {
         return String::new();
     };
+    let through = known.through.get(&finding.id);
+    let through = through.map_or_else(String::new, |it| format!(", as {}", text(it)));
     match summary.excuse(&finding.id) {
-        Some(reason) => format!("<br>known: {}", text(reason)),
+        Some(reason) => format!("<br>known{through}: {}", text(reason)),
         None if known.expired.contains(&finding.id) => "<br>**known, but expired**".to_owned(),
         None => "<br>**new**".to_owned(),
     }

@@ -17,9 +17,9 @@ use super::number::{counted, grouped, span};
 use super::prose::prose;
 use super::style::{CAREFUL, GOOD, QUIET, TITLE};
 use super::{Detail, heading, suggestions, visible};
-use crate::Summary;
 use crate::bugs::{self, Bug};
 use crate::wording::{self, Claim};
+use crate::{Known, Summary};
 
 /// So many bugs are shown in full where there are no more than that.
 const MOST_IN_FULL: usize = 3;
@@ -49,6 +49,14 @@ impl RunResult {
     fn summary(&self) -> Option<&Summary> {
         match self {
             RunResult::Ran(summary) => Some(summary),
+            RunResult::NotRun { .. } => None,
+        }
+    }
+
+    /// What a baseline says of what was found.
+    pub fn known(&mut self) -> Option<&mut Known> {
+        match self {
+            RunResult::Ran(summary) => summary.known.as_mut(),
             RunResult::NotRun { .. } => None,
         }
     }

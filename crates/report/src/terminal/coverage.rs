@@ -105,7 +105,7 @@ fn skipped(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// What does not tell calls apart, because it is never the same.
+/// What does not identify calls, because it is never the same.
 fn masked(masked: &[String], out: &mut dyn Write) -> io::Result<()> {
     if masked.is_empty() {
         return Ok(());

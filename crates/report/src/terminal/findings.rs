@@ -16,6 +16,7 @@ use super::style::{BAD, CAREFUL, GOOD, QUIET, TITLE};
 use super::{calls, coverage, heading, printed, suggestions, visible};
 use crate::Summary;
 use crate::bugs::{self, Bug};
+use crate::call_of;
 use crate::shell::quoted;
 use crate::wording::{self, Count};
 
@@ -41,6 +42,8 @@ struct Room {
     printed: usize,
     /// Other ways to make it show.
     ways: usize,
+    /// Other complaints about it.
+    also: usize,
 }
 
 /// In a report that was asked for.
@@ -50,6 +53,7 @@ const ALL: Room = Room {
     calls: calls::MOST_CALLS,
     printed: printed::MOST,
     ways: MOST_WAYS,
+    also: usize::MAX,
 };
 
 /// At the end of a run; what does not fit is cut again.
@@ -60,6 +64,7 @@ const ON_SCREEN: [Room; 2] = [
         calls: 12,
         printed: 6,
         ways: 2,
+        also: 3,
     },
     Room {
         complaint: 3,
@@ -67,6 +72,7 @@ const ON_SCREEN: [Room; 2] = [
         calls: 6,
         printed: 0,
         ways: 1,
+        also: 1,
     },
 ];
 
@@ -129,8 +135,27 @@ pub(super) fn write_shortly(bug: &Bug<'_>, labels: &Labels, out: &mut dyn Write)
     name(finding, out)?;
     writeln!(out, ": {text}")?;
     match finding.faultload.is_empty() {
-        true => writeln!(out, "    without any fault"),
-        false => writeln!(out, "    when {}", labels.faultload(&finding.faultload)),
+        true => writeln!(out, "    without any fault")?,
+        false => writeln!(out, "    when {}", labels.faultload(&finding.faultload))?,
+    }
+    let also = bug.also().iter().map(|(_, other)| {
+        let what = match other.oracle == finding.oracle {
+            true => call_of(other),
+            false => other.oracle.to_string(),
+        };
+        format!("{} ({})", other.id, visible(&what))
+    });
+    named(also.collect(), "also", out)
+}
+
+/// Some names in one line, if there are any.
+fn named(mut names: Vec<String>, what: &str, out: &mut dyn Write) -> io::Result<()> {
+    let more = names.len().saturating_sub(MOST_SAME);
+    names.truncate(MOST_SAME);
+    names.extend((more > 0).then(|| format!("{} more", grouped(more))));
+    match names.is_empty() {
+        true => Ok(()),
+        false => writeln!(out, "    {what}: {}", names.join(", ")),
     }
 }
 
@@ -162,12 +187,14 @@ fn known(finding: &Finding, summary: &Summary, out: &mut dyn Write) -> io::Resul
         return Ok(());
     };
     let file = &known.file;
+    let through = known.through.get(&finding.id);
+    let through = through.map_or_else(String::new, |it| format!(", as {it}"));
     match summary.excuse(&finding.id) {
-        Some(reason) => writeln!(out, "    known: {reason} ({file})"),
+        Some(reason) => writeln!(out, "    known{through}: {reason} ({file})"),
         None if known.expired.contains(&finding.id) => {
             writeln!(
                 out,
-                "    {CAREFUL}known, but no longer excused: its entry in {file} has expired{CAREFUL:#}"
+                "    {CAREFUL}known{through}, but no longer excused: its entry in {file} has expired{CAREFUL:#}"
             )
         }
         None => match known.other_modes.get(&finding.id) {
@@ -235,6 +262,7 @@ fn body(
     let (_, finding) = bug.shown();
     title(finding, out)?;
     complaint(finding, labels, room, width, out)?;
+    also(bug, labels, room.also, width, out)?;
     circumstances(finding, labels, room, out)?;
     writeln!(out, "    calls:")?;
     let trace = &finding.shown.trace;
@@ -264,14 +292,34 @@ fn seen(bug: &Bug<'_>, out: &mut dyn Write) -> io::Result<()> {
         true => finding.id.clone(),
         false => format!("{} ({})", finding.id, summary.scenario),
     };
-    let mut names: Vec<String> = bug.others().iter().take(MOST_SAME).map(name).collect();
-    match bug.others().len().saturating_sub(MOST_SAME) {
-        0 => {}
-        more => names.push(format!("{} more", grouped(more))),
+    named(bug.others().iter().map(name).collect(), "same bug", out)
+}
+
+/// What else is said of the same executions, or of the same caller.
+fn also(
+    bug: &Bug<'_>,
+    labels: &Labels,
+    most: usize,
+    width: usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for (_, finding) in bug.also().iter().take(most) {
+        let warning = match finding.severity {
+            Severity::Fail => "",
+            Severity::Warn => "warning ",
+        };
+        let (id, class, oracle) = (&finding.id, finding.class.name(), &finding.oracle);
+        let first = labels.sentence(finding.summary.lines().next().unwrap_or_default());
+        let text = format!("also: {id} {warning}{class} ({oracle}): {first}");
+        prose(&visible(&text), "    ", width, out)?;
     }
-    match names.is_empty() {
-        true => Ok(()),
-        false => writeln!(out, "    same bug: {}", names.join(", ")),
+    match bug.also().len().saturating_sub(most) {
+        0 => Ok(()),
+        more => writeln!(
+            out,
+            "    {QUIET}… and {}{QUIET:#}",
+            counted(more, "more complaint")
+        ),
     }
 }
 
@@ -558,6 +606,11 @@ mod tests {
         Some(Known {
             file: "base.toml".to_owned(),
             reasons: reasons.collect(),
+            through: [(
+                "M-000001".to_owned(),
+                "M-000004 in scenario `pay`".to_owned(),
+            )]
+            .into(),
             expired: vec!["M-000002".to_owned()],
             other_modes: [("M-000003".to_owned(), vec!["503".to_owned()])].into(),
             stale: vec!["M-000009".to_owned()],
@@ -596,7 +649,7 @@ mod tests {
             known(finding, &summary, &mut out).unwrap();
         }
         stale(&summary, &mut out).unwrap();
-        let expected = "    known: until v2 (base.toml)
+        let expected = "    known, as M-000004 in scenario `pay`: until v2 (base.toml)
     known, but no longer excused: its entry in base.toml has expired
     known, but not with 503: see base.toml
 

@@ -150,7 +150,7 @@ impl Path {
 /// The number of a node of a [`Decisions`] tree.
 pub(crate) type NodeId = usize;
 
-/// What tells edges apart: the reply, and how it came about if that matters.
+/// What identifies an edge: the reply, and how it came about if that matters.
 type EdgeKey = (Label, u64);
 
 /// A reply that was seen, and what it led to.
@@ -329,7 +329,7 @@ impl Decisions {
         self.rebuild(self.precise);
     }
 
-    /// Compares a path with what is known, telling replies apart more finely
+    /// Compares a path with what is known, distinguishing replies more finely
     /// if only that reconciles them.
     fn fit(&mut self, path: &Path) -> Fit {
         let Some(earlier) = self.conflict(path) else {
@@ -339,7 +339,7 @@ impl Decisions {
             return Fit::Contradicts { earlier };
         }
         if self.precise {
-            // Telling replies apart has not helped.
+            // Distinguishing replies has not helped.
             self.rebuild(false);
             return Fit::Contradicts { earlier };
         }

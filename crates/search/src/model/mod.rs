@@ -120,20 +120,20 @@ impl Model {
     }
 
     /// The replies a callee gave on its own account, with faults below it
-    /// that bring each about: one for each story where its caller tells them
-    /// apart, otherwise one for each label.
+    /// that bring each about: one for each story where its caller
+    /// distinguishes them, otherwise one for each label.
     pub(crate) fn own_replies(&self, caller: Option<PointId>, point: PointId) -> Vec<OwnReply> {
-        let told_apart = self.tells_apart(caller);
+        let distinguished = self.distinguishes(caller);
         let known = self.organic.get(&point).map_or(&[][..], |own| &own.replies);
         let mut labels = HashSet::new();
         let wanted = known
             .iter()
-            .filter(|reply| labels.insert(reply.label) || told_apart);
+            .filter(|reply| labels.insert(reply.label) || distinguished);
         wanted.cloned().collect()
     }
 
-    /// Whether a caller was seen to tell replies of equal status apart.
-    pub(crate) fn tells_apart(&self, caller: Option<PointId>) -> bool {
+    /// Whether a caller was seen to distinguish replies of equal status.
+    pub(crate) fn distinguishes(&self, caller: Option<PointId>) -> bool {
         self.decisions(caller).is_some_and(|d| d.precise)
     }
 
@@ -423,7 +423,7 @@ impl Model {
             if call.injected.is_some() {
                 continue;
             }
-            let told_apart = self.tells_apart(call.caller);
+            let distinguished = self.distinguishes(call.caller);
             let own = self.organic.entry(call.point).or_default();
             let new_label = own.labels.insert(call.label);
             let new_story = own.stories.insert((call.label, call.story));
@@ -433,7 +433,7 @@ impl Model {
                     below: seen.injected_below(index),
                 });
             }
-            if new_label || (new_story && told_apart) {
+            if new_label || (new_story && distinguished) {
                 news.push(index);
             }
         }

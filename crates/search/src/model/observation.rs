@@ -77,7 +77,7 @@ pub(crate) struct Seen {
     pub(crate) injected: Option<FaultKey>,
     /// What the callee answered on its own account, where that was visible.
     pub(crate) answer: Option<Answer>,
-    /// Everything that happened at and below the call: tells apart answers of
+    /// Everything that happened at and below the call: distinguishes answers of
     /// equal status that came about differently.
     pub(crate) story: u64,
     /// Its own calls, in canonical order, as indices.

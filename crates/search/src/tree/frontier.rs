@@ -12,7 +12,7 @@ use crate::options::Order;
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub(crate) faults: FaultSet,
-    /// The point whose modes this faultload is the first to tell apart.
+    /// The point whose modes this faultload is the first to distinguish.
     pub(crate) defines: Option<PointId>,
 }
 

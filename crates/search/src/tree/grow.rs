@@ -153,9 +153,9 @@ impl Growth<'_> {
 
     /// Whether a fault at the point itself shows its caller this reply.
     fn injectable(&self, caller: Option<PointId>, point: PointId, label: Label) -> bool {
-        let told_apart = self.model.tells_apart(caller);
+        let distinguished = self.model.distinguishes(caller);
         let retry = self.options.reduces(Reduction::Retry);
-        if told_apart || (retry && self.retries.attempts.contains_key(&point)) {
+        if distinguished || (retry && self.retries.attempts.contains_key(&point)) {
             return false;
         }
         let modes = &self.catalogue.entry(point).modes;

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use murphy_model::{Certificate, Execution, Faultload, Incomplete};
 
 use crate::catalogue::FaultSet;
-use crate::options::Options;
+use crate::options::{Options, Order};
 use crate::strategy::{Step, Strategy, Ticket};
 use engine::Engine;
 use frontier::Candidate;
@@ -59,6 +59,13 @@ impl Tree {
     /// Faultloads waiting to be looked at.
     pub fn waiting(&self) -> usize {
         self.engine.waiting()
+    }
+
+    /// Whether nothing but combinations waits: every fault was tried alone.
+    pub fn are_singles_done(&self) -> bool {
+        let is_combination = |next: &Candidate| next.faults.len() > 1;
+        self.engine.options.order == Order::BreadthFirst
+            && self.turn.as_ref().is_some_and(is_combination)
     }
 
     /// Faultloads looked at and not run so far.

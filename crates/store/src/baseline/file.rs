@@ -132,6 +132,7 @@ mod tests {
                     scenario: "checkout".into(),
                     class: "no-handling".into(),
                     call: "shop POST /checkout > cart GET /cart".into(),
+                    bug: "scenario no-handling, answer 500: cart GET /cart".into(),
                     summary: "expected \"200\",\ngot 500".into(),
                     modes: vec!["500".into(), "reset".into()],
                     reason: "fixed with the new cart".into(),
@@ -143,6 +144,7 @@ mod tests {
                     scenario: "checkout".into(),
                     class: String::new(),
                     call: String::new(),
+                    bug: String::new(),
                     summary: String::new(),
                     modes: Vec::new(),
                     reason: String::new(),
@@ -163,6 +165,7 @@ id = "M-3fa9c1"
 scenario = "checkout"
 class = "no-handling"
 call = "shop POST /checkout > cart GET /cart"
+bug = "scenario no-handling, answer 500: cart GET /cart"
 summary = """
 expected "200",
 got 500"""

@@ -42,6 +42,11 @@ pub struct Entry {
     /// The call whose failure is not handled, for whoever reads the file.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub call: String,
+    /// What tells the bug in other tests and scenarios: the call sites and what
+    /// comes of it. Empty, as in files of earlier versions, where the entry holds
+    /// for its own finding only.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub bug: String,
     /// What is wrong, for whoever reads the file.
     #[serde(default)]
     pub summary: String,
@@ -70,9 +75,15 @@ impl Entry {
         self.summary = later.summary;
         self.class = later.class;
         self.call = later.call;
+        self.bug = later.bug;
         self.modes.extend(later.modes);
         self.modes.sort();
         self.modes.dedup();
+    }
+
+    /// Whether it holds for a finding by the name of its bug.
+    pub fn is_about(&self, bug: &str) -> bool {
+        !bug.is_empty() && self.bug == bug
     }
 
     /// The modes of a finding that it was not known with.
@@ -97,6 +108,8 @@ pub struct ToKnow<'f> {
     pub class: &'f str,
     /// The call whose failure is not handled.
     pub call: String,
+    /// What tells the bug in other tests and scenarios, if anything does.
+    pub bug: String,
     /// What is wrong.
     pub summary: &'f str,
     /// The modes it shows with.
@@ -221,16 +234,27 @@ impl Baseline {
         self.entries.sort_by_key(key);
     }
 
-    /// Divides the findings of a scenario's campaign. An entry holds through
-    /// the day it expires on.
-    pub fn split<'b>(&'b self, scenario: &str, findings: &'b [Finding], today: &Date) -> Split<'b> {
+    /// Divides the findings of a scenario's campaign. A finding's own entry
+    /// counts most; without one, that of the same bug in another test or
+    /// scenario, the one that holds longest. An entry holds through the day it
+    /// expires on.
+    pub fn split<'b>(
+        &'b self,
+        scenario: &str,
+        findings: &'b [Finding],
+        bug_name: impl Fn(&Finding) -> String,
+        today: &Date,
+    ) -> Split<'b> {
         let mut split = Split::default();
         let of_scenario = self.entries.iter().filter(|e| e.scenario == scenario);
         let entries: BTreeMap<&str, &Entry> = of_scenario.map(|it| (&*it.id, it)).collect();
-        let mut found = BTreeSet::new();
+        let (mut found, mut bugs) = (BTreeSet::new(), BTreeSet::new());
         for finding in findings {
             found.insert(&*finding.id);
+            let bug = bug_name(finding);
             let entry = entries.get(&*finding.id).copied();
+            let entry = entry.or_else(|| self.of_bug(&bug));
+            bugs.insert(bug);
             let new_modes = entry.map(|entry| entry.new_modes(finding));
             match (entry, new_modes) {
                 (Some(entry), _) if entry.is_expired(today) => split.expired.push((finding, entry)),
@@ -242,8 +266,17 @@ impl Baseline {
             }
         }
         let stale = self.entries.iter().filter(|e| e.scenario == scenario);
-        split.stale = stale.filter(|it| !found.contains(&*it.id)).collect();
+        let is_gone = |entry: &&Entry| {
+            !found.contains(&*entry.id) && !bugs.iter().any(|bug| entry.is_about(bug))
+        };
+        split.stale = stale.filter(is_gone).collect();
         split
+    }
+
+    /// The entry about this bug that holds longest.
+    fn of_bug(&self, bug: &str) -> Option<&Entry> {
+        let about = self.entries.iter().filter(|entry| entry.is_about(bug));
+        about.max_by_key(|entry| (entry.expires.is_none(), entry.expires.as_ref()))
     }
 }
 
@@ -253,6 +286,7 @@ fn entry(scenario: &str, finding: &ToKnow<'_>, excuse: &Excuse, today: &Date) ->
         scenario: scenario.to_owned(),
         class: finding.class.to_owned(),
         call: finding.call.clone(),
+        bug: finding.bug.clone(),
         summary: finding.summary.to_owned(),
         modes: finding.modes.iter().map(Mode::to_string).collect(),
         reason: excuse.reason.clone(),
@@ -289,9 +323,56 @@ mod tests {
             id: &it.id,
             class: it.class.name(),
             call: "shop GET / > cart GET /".to_owned(),
+            bug: String::new(),
             summary: &it.summary,
             modes: it.modes(),
         })
+    }
+
+    fn no_bug(_: &Finding) -> String {
+        String::new()
+    }
+
+    #[test]
+    fn an_entry_holds_for_its_bug_in_other_tests_and_scenarios() {
+        let (until, today) = (day("2026-12-31"), day("2026-11-16"));
+        let mut baseline = Baseline::default();
+        let known = [finding("M-1")];
+        let mut known = named(&known).collect::<Vec<_>>();
+        known[0].bug = "cart".to_owned();
+        baseline.add("shop", known, &because("later", Some(&until)), &today);
+        let findings = [finding("M-1"), finding("M-2"), finding("M-3")];
+        let bug_name = |it: &Finding| match &*it.id {
+            "M-3" => "stock".to_owned(),
+            _ => "cart".to_owned(),
+        };
+        let split = |scenario: &str, findings: &[Finding], today: &str| {
+            let split = baseline.split(scenario, findings, bug_name, &day(today));
+            let of = |pairs: &[(&Finding, &Entry)]| -> Vec<String> {
+                pairs.iter().map(|(it, _)| it.id.clone()).collect()
+            };
+            (
+                of(&split.known),
+                of(&split.expired),
+                split.new.len(),
+                split.stale.len(),
+            )
+        };
+        let ids = |ids: &[&str]| -> Vec<String> { ids.iter().map(|it| (*it).to_owned()).collect() };
+        let [one, other] = ["2026-12-31", "2027-01-01"];
+        let both = ids(&["M-1", "M-2"]);
+        assert_eq!(split("shop", &findings, one), (both.clone(), vec![], 1, 0));
+        assert_eq!(
+            split("other", &findings[1..], one),
+            (ids(&["M-2"]), vec![], 1, 0)
+        );
+        assert_eq!(split("other", &findings, other), (vec![], both, 1, 0));
+        assert_eq!(
+            split("shop", &findings[1..2], one).3,
+            0,
+            "another test shows it"
+        );
+        assert_eq!(split("shop", &findings[2..], one).3, 1, "nothing shows it");
     }
 
     fn because(reason: &str, expires: Option<&Date>) -> Excuse {
@@ -326,7 +407,7 @@ mod tests {
         );
         let new_modes = |baseline: &Baseline, modes: &[&str]| {
             let findings = [with(modes)];
-            let split = baseline.split("shop", &findings, &today);
+            let split = baseline.split("shop", &findings, no_bug, &today);
             assert_eq!(split.known.len() + split.other_modes.len(), 1);
             split.other_modes.first().map(|(_, modes)| modes.clone())
         };
@@ -375,7 +456,7 @@ mod tests {
         );
         let findings = [finding("M-1"), finding("M-2"), finding("M-4")];
         let ids = |today: &str| {
-            let split = baseline.split("shop", &findings, &day(today));
+            let split = baseline.split("shop", &findings, no_bug, &day(today));
             let of =
                 |pairs: &[(&Finding, &Entry)]| pairs.iter().map(|(f, _)| f.id.clone()).collect();
             let known: Vec<String> = of(&split.known);
