@@ -1,7 +1,7 @@
 //! What was typed, word for word.
 //!
 //! Owns names, help and defaults of arguments. Nothing is checked here that
-//! needs to know an app; that is [`crate::settings`]' job.
+//! needs to know an app; that is [`murphy_project::settings`]' job.
 
 mod baseline;
 mod harden;
@@ -14,9 +14,9 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use murphy_campaign::StrategyKind;
+use murphy_project::typed::{Typed, TypedExample, TypedProject, TypedSearch};
 use murphy_report::terminal::Detail;
 use murphy_search::{Order, Replies};
-use serde::{Deserialize, Serialize};
 
 pub(crate) use baseline::{
     BaselineAddArgs, BaselineArgs, BaselineCommand, BaselineFileArgs, BaselineListArgs,
@@ -24,7 +24,7 @@ pub(crate) use baseline::{
 };
 pub(crate) use harden::HardenArgs;
 pub(crate) use project::{
-    DoctorArgs, ListArgs, PlanArgs, ProjectArgs, ReplayArgs, RunArgs, TryArgs,
+    DoctorArgs, ListArgs, PlanArgs, ProjectArgs, ReplayArgs, RunArgs, TryArgs, WatchArgs,
 };
 pub(crate) use report::{ReportArgs, ReportFormat};
 pub(crate) use setup::{CheckArgs, CompletionsArgs, InitArgs, ModesArgs};
@@ -57,6 +57,8 @@ faults or is not stable, 4 nothing was injected, 5 not complete (with --require-
 pub(crate) enum Command {
     /// Run your test with the calls between services failing, alone and together.
     Run(RunArgs),
+    /// Run the tests of a command again whenever a file is saved, and show findings as they come.
+    Watch(WatchArgs),
     /// Make calls of your choice fail in one run of your test, and show what happens.
     Try(TryArgs),
     /// Test an example system with known bugs; no set-up needed.
@@ -188,11 +190,19 @@ fn about_example_systems(arg: clap::Arg) -> clap::Arg {
 
 impl ExplainArgs {
     /// The user's own system.
-    pub(crate) fn project(&self) -> ProjectArgs {
-        ProjectArgs {
+    pub(crate) fn project(&self) -> TypedProject {
+        TypedProject {
             config: self.config.clone(),
             scenario: self.scenario.iter().cloned().collect(),
             command: self.command.clone(),
+        }
+    }
+
+    /// What was typed about the search.
+    pub(crate) fn typed(&self) -> Typed {
+        Typed {
+            strategy: self.strategy,
+            ..self.search.typed().into()
         }
     }
 }
@@ -212,7 +222,7 @@ pub(crate) struct SystemArgs {
     #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',', help_heading = SYSTEM)]
     pub(crate) set: Vec<String>,
 
-    /// Switch what tells calls apart, such as `predecessors=on,payload=off`.
+    /// Switch what identifies a call, such as `predecessors=on,payload=off`.
     #[arg(long, value_name = "PART=on|off", value_delimiter = ',', help_heading = SYSTEM)]
     pub(crate) identity: Vec<String>,
 
@@ -221,9 +231,20 @@ pub(crate) struct SystemArgs {
     pub(crate) keep_state: bool,
 }
 
+impl SystemArgs {
+    /// What was typed.
+    pub(crate) fn typed(&self) -> TypedExample {
+        TypedExample {
+            simulate: self.simulate,
+            set: self.set.clone(),
+            identity: self.identity.clone(),
+            keep_state: self.keep_state,
+        }
+    }
+}
+
 /// What every search takes, so that an explanation is about the same search.
-#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct SearchArgs {
     /// How calls fail: a list such as `500,503,reset`; `http` stands for 500,502,503,504, `grpc` for
     /// four gRPC statuses; `murphy modes` shows them all [default: as murphy.toml says, or by the
@@ -286,41 +307,32 @@ pub(crate) struct SearchArgs {
 
     /// How the result is written: text for people or one JSON object.
     #[arg(long, value_enum, default_value_t = Format::Human, help_heading = OUTPUT)]
-    #[serde(skip)]
     pub(crate) format: Format,
 }
 
 impl SearchArgs {
-    /// Whether less is tried than the project says.
-    pub(crate) fn is_narrowed(&self) -> bool {
-        let patterns = self.only.iter().chain(&self.except);
-        self.modes.is_some() || self.max_faults.is_some() || patterns.count() > 0
-    }
-
-    /// These, and where they say nothing, the others.
-    pub(crate) fn or(self, other: Self) -> Self {
-        let list = |this: Vec<String>, other| if this.is_empty() { other } else { this };
-        SearchArgs {
-            modes: self.modes.or(other.modes),
-            only: list(self.only, other.only),
-            except: list(self.except, other.except),
-            max_faults: self.max_faults.or(other.max_faults),
-            max_cases: self.max_cases.or(other.max_cases),
-            max_time: self.max_time.or(other.max_time),
-            exhaustive: self.exhaustive || (other.exhaustive && self.reduce.is_empty()),
-            replies: self.replies.or(other.replies),
-            reduce: list(self.reduce, other.reduce),
-            no_reduce: list(self.no_reduce, other.no_reduce),
-            order: self.order.or(other.order),
-            seed: self.seed.or(other.seed),
-            jobs: self.jobs.or(other.jobs),
-            format: self.format,
+    /// What was typed, without how the result is written.
+    pub(crate) fn typed(&self) -> TypedSearch {
+        TypedSearch {
+            modes: self.modes.clone(),
+            only: self.only.clone(),
+            except: self.except.clone(),
+            max_faults: self.max_faults,
+            max_cases: self.max_cases,
+            max_time: self.max_time.clone(),
+            exhaustive: self.exhaustive,
+            replies: self.replies,
+            reduce: self.reduce.clone(),
+            no_reduce: self.no_reduce.clone(),
+            order: self.order,
+            seed: self.seed,
+            jobs: self.jobs,
         }
     }
 }
 
 /// What every campaign takes.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct CampaignArgs {
     /// How faultloads are chosen: `tree` covers every distinct behaviour, `lineage` finds every
     /// minimal failing combination (for replicas and fallbacks), `random` samples.
@@ -351,6 +363,15 @@ pub(crate) struct CampaignArgs {
 }
 
 impl CampaignArgs {
+    /// What was typed about a campaign with this search.
+    pub(crate) fn typed(&self, search: &SearchArgs) -> Typed {
+        Typed {
+            search: search.typed(),
+            strategy: self.strategy,
+            audit: self.audit,
+        }
+    }
+
     /// How much is told.
     pub(crate) fn detail(&self) -> Detail {
         match (self.quiet, self.verbose) {

@@ -2,37 +2,28 @@
 //! the things it calls fail.
 //!
 //! The binary: arguments to exit code. [`args`] holds what was typed,
-//! [`settings`] what is meant, [`commands`] does it, [`exit`] says how it
-//! went.
+//! [`murphy_project`] knows what is meant, [`commands`] does it, [`exit`] says
+//! how it went.
 
 mod args;
-mod baseline_filter;
-mod campaign_record;
 mod commands;
-mod context;
-mod descriptors;
-mod entrance;
+mod each;
 mod error;
 mod exit;
 mod observe;
 mod output;
-mod own_project;
-mod past_execution;
 mod patience;
 mod progress;
-mod project;
-mod replay_system;
 mod reporting;
 mod runtime;
-mod saved_args;
-mod settings;
-mod stored;
-mod unseen;
-mod worlds;
 
 use std::process::ExitCode;
 
 use clap::Parser;
+use murphy_project::{
+    baseline_filter, campaign_record, context, entrance, own_project, past_execution, project,
+    replay_system, settings, stored, unseen, worlds,
+};
 
 /// A call of interest allocates dozens of small things, and a proxy does little
 /// else. Built with and without it, `bench/proxy` showed up to a quarter less
@@ -48,7 +39,7 @@ fn main() -> ExitCode {
     let result = std::panic::catch_unwind(|| commands::run(cli, &context));
     ExitCode::from(match result {
         Ok(Ok(code)) => code,
-        Ok(Err(error)) => error.report(),
+        Ok(Err(error)) => error::report(&error),
         Err(_) => exit::INTERNAL,
     })
 }

@@ -13,8 +13,7 @@ use crate::project::Project;
 use crate::runtime::{self, Stopped};
 use crate::unseen::Unseen;
 
-/// What to try where a scenario fails without faults.
-pub(crate) const HINT: &str = "fix the test or the system first: faults tell nothing about what is broken without them; `murphy doctor` looks at the wiring";
+pub(crate) use murphy_project::error::HINT;
 
 /// What was seen.
 pub(crate) struct Seen {
@@ -50,7 +49,7 @@ pub(crate) fn references(
         let at_once = world.workers().min(jobs);
         let restart = world.system().restart_took();
         let done = done.map(|runs| {
-            let unseen = Unseen::of(&world, &runs.observed);
+            let unseen = Unseen::of(&world, &runs.observed, Some(&runs.chosen.identity));
             (runs, unseen)
         });
         let missed = count.first.missed(&world, &project.config.system, scenario);
@@ -69,7 +68,9 @@ pub(crate) fn references(
             observed,
             chosen,
             queries,
+            ..
         } = runs;
+        note_left_out(&chosen);
         for at in &chosen.first_run {
             let flag = Flag::FirstRun { at: at.clone() };
             output::note(format_args!("{}", murphy_report::doubt(&flag)));
@@ -85,6 +86,13 @@ pub(crate) fn references(
         };
         Ok((seen, stopped))
     })?
+}
+
+/// Says which calls vary by themselves.
+pub(crate) fn note_left_out(chosen: &ResolvedIdentity) {
+    for flag in murphy_campaign::left_out_flags(&chosen.identity) {
+        output::note(format_args!("{}", murphy_report::doubt(&flag)));
+    }
 }
 
 /// Counts the references, and keeps the first.

@@ -1,12 +1,13 @@
-//! Where text goes: results to stdout, everything else to stderr.
+//! Where text goes: results to stdout, everything else to stderr
+//! ([`murphy_project::messages`]).
 //!
 //! Owns what happens when nobody reads them: a closed pipe (`murphy demo |
 //! head`) is no failure, and the exit code still tells the outcome.
 
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use murphy_report::{redact, unseen};
+pub(crate) use murphy_project::messages::{be_quiet, is_quiet, note, progress, say};
+use murphy_report::unseen;
 
 use crate::error::Error;
 
@@ -25,40 +26,10 @@ pub(crate) fn write(text: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Resu
 fn finish(result: io::Result<()>) -> Result<(), Error> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => Err(anyhow::Error::new(error)
-            .context("cannot write to stdout")
-            .into()),
+        Err(error) => Err(Error::Internal {
+            what: "cannot write to stdout",
+            error,
+        }),
         Ok(()) => Ok(()),
     }
-}
-
-/// Whether only results and errors are written.
-static QUIET: AtomicBool = AtomicBool::new(false);
-
-/// Whether only results and errors are written.
-pub(crate) fn is_quiet() -> bool {
-    QUIET.load(Ordering::Relaxed)
-}
-
-/// From now on, only results and errors are written.
-pub(crate) fn be_quiet() {
-    QUIET.store(true, Ordering::Relaxed);
-}
-
-/// Says something that is good to know.
-pub(crate) fn note(text: impl std::fmt::Display) {
-    progress(format_args!("note: {text}"));
-}
-
-/// Says how far things are.
-pub(crate) fn progress(text: impl std::fmt::Display) {
-    if !is_quiet() {
-        say(text);
-    }
-}
-
-/// Says something on stderr; if nobody listens, that is fine.
-pub(crate) fn say(text: impl std::fmt::Display) {
-    let text = redact::owned(&text.to_string());
-    let _ = writeln!(anstream::stderr(), "{}", unseen::escaped(&text));
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use murphy_campaign::{Event, Sink, Standing};
-use murphy_report::number::{counted, pace};
+use murphy_report::number::{counted, grouped, pace, rough_span};
 
 use crate::context::Context;
 use crate::output;
@@ -26,6 +26,8 @@ pub(crate) struct Progress {
     shown: Instant,
     /// Executions that were not made here do not count for the rate.
     stored: usize,
+    /// Whether it was said that all single faults are done.
+    singles_told: bool,
 }
 
 impl Progress {
@@ -43,6 +45,7 @@ impl Progress {
             began: now,
             shown: now,
             stored: 0,
+            singles_told: false,
         }
     }
 
@@ -83,23 +86,69 @@ impl Progress {
 
     fn standing(&self, standing: &Standing) -> String {
         let made = standing.explored.saturating_sub(self.stored);
-        told(standing, pace(made, self.began.elapsed()))
+        told(
+            standing,
+            pace(made, self.began.elapsed()),
+            self.rest(standing),
+        )
+    }
+
+    /// How long the combinations that wait take at the pace until now, once
+    /// all single faults are done.
+    fn rest(&self, standing: &Standing) -> Option<Duration> {
+        let made = standing.explored.checked_sub(self.stored)?;
+        let waiting = standing.waiting.filter(|_| standing.singles_done)?;
+        let took = self.began.elapsed().checked_div(made.try_into().ok()?)?;
+        Some(took * u32::try_from(waiting + 1).ok()?)
+    }
+
+    /// Says once that what follows are combinations, if they take their time.
+    fn tell_singles(&mut self, standing: &Standing) {
+        let Some(rest) = self.rest(standing).filter(|_| !self.singles_told) else {
+            return;
+        };
+        self.singles_told = true;
+        if rest >= IN_LOG {
+            self.aside(&singles(standing, rest));
+        }
     }
 }
 
 /// Where a campaign stands that makes executions at this pace. What its
 /// strategy does not tell is left out.
 ///
-/// The time left is not told: what waits may turn out redundant, and every
-/// execution may show calls that open more, so neither end of a range is known.
-fn told(standing: &Standing, pace: Option<String>) -> String {
+/// While single faults are tried the time left is not told: what waits may turn
+/// out redundant, and every execution may show calls that open more.
+fn told(standing: &Standing, pace: Option<String>, rest: Option<Duration>) -> String {
     let mut parts = vec![format!("{} explored", standing.explored)];
     parts.extend(standing.skipped.map(|skipped| format!("{skipped} skipped")));
-    parts.extend(standing.waiting.map(|waiting| format!("{waiting} waiting")));
+    parts.extend(standing.waiting.map(|waiting| match rest {
+        None => format!("{waiting} waiting"),
+        Some(rest) => {
+            let combinations = counted(waiting + 1, "combination");
+            format!(
+                "{combinations} waiting, about {}",
+                rough_span(rest.as_secs_f64())
+            )
+        }
+    }));
     parts.push(format!("{} failed", standing.failed));
     parts.push(counted(standing.findings, "finding"));
     parts.extend(pace);
     parts.join(" · ")
+}
+
+/// What is known when every fault was tried alone. How many combinations there
+/// will be is not: some turn out redundant, others come up.
+fn singles(standing: &Standing, rest: Duration) -> String {
+    let waiting = standing.waiting.unwrap_or_default() + 1;
+    format!(
+        "single faults done: {}, {}; combinations follow: {} known until now, about {}; Ctrl-C ends with a report",
+        counted(standing.explored, "execution"),
+        counted(standing.findings, "finding"),
+        grouped(waiting),
+        rough_span(rest.as_secs_f64())
+    )
 }
 
 impl Sink for Progress {
@@ -128,7 +177,13 @@ impl Sink for Progress {
                 ));
             }
             Event::ExecutionEnded { stored: true, .. } => self.stored += 1,
+            Event::IdentityChosen { identity, .. } => {
+                for flag in murphy_campaign::left_out_flags(identity) {
+                    self.aside(&format!("note: {}", murphy_report::doubt(&flag)));
+                }
+            }
             Event::Learned(standing) => {
+                self.tell_singles(standing);
                 let text = self.standing(standing);
                 self.show(|| text, false);
             }
@@ -178,7 +233,7 @@ mod tests {
             ..Standing::default()
         };
         assert_eq!(
-            told(&sampling, pace(40, Duration::from_secs(100))),
+            told(&sampling, pace(40, Duration::from_secs(100)), None),
             "40 explored · 7 failed · 1 finding · 2.5 s per execution"
         );
         let searching = Standing {
@@ -187,8 +242,29 @@ mod tests {
             ..sampling
         };
         assert_eq!(
-            told(&searching, None),
+            told(&searching, None, None),
             "40 explored · 9 skipped · 24 waiting · 7 failed · 1 finding"
+        );
+    }
+
+    #[test]
+    fn once_single_faults_are_done_the_rest_is_forecast() {
+        let standing = Standing {
+            explored: 34,
+            skipped: Some(0),
+            waiting: Some(209),
+            singles_done: true,
+            findings: 3,
+            failed: 20,
+        };
+        let rest = Duration::from_secs(240);
+        assert_eq!(
+            singles(&standing, rest),
+            "single faults done: 34 executions, 3 findings; combinations follow: 210 known until now, about 4 min; Ctrl-C ends with a report"
+        );
+        assert_eq!(
+            told(&standing, None, Some(rest)),
+            "34 explored · 0 skipped · 210 combinations waiting, about 4 min · 20 failed · 3 findings"
         );
     }
 }

@@ -3,21 +3,23 @@
 //! Owns the summary that every format is made from, the files it is written
 //! to, and the exit code.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use murphy::replays::{Replay, System, write_files};
+use murphy::replays::write_files;
 use murphy_campaign::SetupError;
-use murphy_model::{Certificate, Faultload, Finding, Flag, Identity, nearest};
+use murphy_model::{Certificate, Flag, nearest};
 use murphy_report::terminal::Detail;
 use murphy_report::{Summary, json, junit, markdown, terminal};
 
+pub(crate) use murphy_project::replay_files::{Replays, replay_command};
+
 use crate::args::Format;
 use crate::error::{Error, complain};
-use crate::{exit, output};
+use crate::{error, exit, output};
 use murphy_config::ReportRule;
 use murphy_config::Usage;
 
@@ -36,7 +38,7 @@ pub(crate) fn exit_code(summary: &Summary, require_complete: bool) -> u8 {
 /// what was found until then.
 pub(crate) fn with_broken(code: u8, broken: Option<SetupError>) -> u8 {
     match broken {
-        Some(broken) => exit::worst(&[code, Error::Broken(broken).report()]),
+        Some(broken) => exit::worst(&[code, error::report(&Error::Broken(broken))]),
         None => code,
     }
 }
@@ -84,54 +86,6 @@ fn why_no_points(certificate: &Certificate) -> String {
     }
 }
 
-/// The replay files of a campaign.
-pub(crate) struct Replays<'r> {
-    pub(crate) scenario: &'r str,
-    pub(crate) identity: &'r Identity,
-    /// The executions that come first, by finding.
-    pub(crate) prefixes: &'r BTreeMap<String, Vec<Faultload>>,
-    pub(crate) system: &'r System,
-    /// Murphy's own directory.
-    pub(crate) state: &'r Path,
-}
-
-impl Replays<'_> {
-    /// Writes what can be replayed; where the files are.
-    pub(crate) fn save(&self, findings: &[Finding]) -> Vec<PathBuf> {
-        findings.iter().filter_map(|it| self.save_one(it)).collect()
-    }
-
-    /// The same, but for files that are there.
-    pub(crate) fn keep(&self, findings: &[Finding]) -> Vec<PathBuf> {
-        let file = |finding: &Finding| {
-            let file = Replay::file(&finding.id, self.state);
-            match file.exists() {
-                true => Some(file),
-                false => self.save_one(finding),
-            }
-        };
-        findings.iter().filter_map(file).collect()
-    }
-
-    fn save_one(&self, finding: &Finding) -> Option<PathBuf> {
-        let replay = Replay::new(finding, self.scenario, self.identity, self.system);
-        let replay = replay.after(self.prefixes.get(&finding.id));
-        let saved = replay.save(self.state).map_err(|error| {
-            complain(format_args!(
-                "the replay file of {} cannot be written to {}: {error}",
-                finding.id,
-                self.state.display()
-            ));
-        });
-        saved.ok()
-    }
-}
-
-/// The command that replays a finding, without its name, if there are files.
-pub(crate) fn replay_command(files: &[PathBuf]) -> Option<String> {
-    (!files.is_empty()).then(|| "murphy replay".to_owned())
-}
-
 /// Formats that go to files.
 const FORMATS: [&str; 4] = ["json", "junit", "markdown", "events"];
 
@@ -157,6 +111,15 @@ impl Reports {
 
     /// The files of one scenario: among several, each has its own.
     pub(crate) fn of_scenario(&self, name: &str, among_several: bool) -> Self {
+        // Tests have names like paths.
+        let plain = |c: char| {
+            if c.is_alphanumeric() || "._-".contains(c) {
+                c
+            } else {
+                '-'
+            }
+        };
+        let name: String = name.chars().map(plain).collect();
         let own = |(format, path): &(&'static str, PathBuf)| match among_several {
             false => (*format, path.clone()),
             true => {

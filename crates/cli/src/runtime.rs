@@ -12,7 +12,7 @@ use murphy_campaign::{Failed, Memory, Settings, SetupError, Sink, Stop, Stopper,
 use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::error::Error;
+use crate::error::{Error, report};
 use crate::{exit, output};
 
 /// Does something asynchronous on a runtime of its own, on this thread, which is
@@ -31,7 +31,10 @@ fn block_on_runtime<T>(builder: &mut Builder, work: impl Future<Output = T>) -> 
     let runtime = builder
         .enable_all()
         .build()
-        .map_err(|error| anyhow::Error::new(error).context("cannot start threads"))?;
+        .map_err(|error| Error::Internal {
+            what: "cannot start threads",
+            error,
+        })?;
     runtime.block_on(async {
         let mut signals = Signals::listen();
         tokio::select! {
@@ -117,7 +120,7 @@ impl Stopped {
     /// The exit code of a result that has been shown, together with what came
     /// of the end; complains about that where it did not go well.
     pub(crate) fn with_result(self, code: u8) -> u8 {
-        let trouble = self.trouble.map(|trouble| Error::Broken(trouble).report());
+        let trouble = self.trouble.map(|trouble| report(&Error::Broken(trouble)));
         match self.interrupted {
             true => code_of_signal(),
             false => exit::worst(&[code, trouble.unwrap_or(exit::OK)]),

@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     let tests: Vec<(&str, fn())> = vec![
         ("one Ctrl-C finishes what runs and reports", one_ctrl_c),
         ("a second Ctrl-C stops at once", two_ctrl_c),
-        ("SIGTERM stops at once and is told apart", sigterm),
+        ("SIGTERM stops at once and has its own exit code", sigterm),
         ("SIGHUP stops at once and cleans up, too", sighup),
         ("SIGTERM begins no other scenario", sigterm_among_several),
         ("nobody else may read what is kept", private_store),

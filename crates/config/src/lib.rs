@@ -31,7 +31,7 @@ pub use file::{File, NAME, nearest};
 pub use modes::ModeRules;
 pub use schema::schema;
 pub use time_span::{read as read_time_span, time};
-pub use typed::Extended;
+pub use typed::{Extended, TypedEach};
 pub use usage::{FilePlace, Usage};
 pub use variables::Variables;
 
@@ -71,7 +71,7 @@ pub struct Config {
     pub modes: ModeRules,
     /// What to try, and how much of it.
     pub search: SearchRules,
-    /// What tells calls apart.
+    /// What identifies a call.
     pub identity: IdentityRules,
     /// How executions are distinguished.
     pub context: ContextRules,
@@ -141,7 +141,7 @@ impl Switch {
     ];
 }
 
-/// What tells calls apart.
+/// What identifies a call.
 #[derive(Debug, Default)]
 pub struct IdentityRules {
     /// The path of a request.

@@ -25,6 +25,19 @@ pub struct Extended {
     pub command: Vec<String>,
 }
 
+/// What was typed about the tests of a command one by one.
+#[derive(Clone, Debug, Default)]
+pub struct TypedEach {
+    /// Whether each is a scenario.
+    pub each: bool,
+    /// Whether every execution has a process of its own.
+    pub fresh: bool,
+    /// Whether fixtures of wider scope are torn down after every execution.
+    pub fresh_fixtures: bool,
+    /// The phases in which calls may fail; empty for the usual ones.
+    pub phases: Vec<String>,
+}
+
 impl Config {
     /// The same system with one scenario only: what was typed in `directory`,
     /// for the scenario in `named` if there is one. Tells what became of a
@@ -35,6 +48,11 @@ impl Config {
         directory: PathBuf,
         named: &[String],
     ) -> Result<(Self, Option<Extended>), Usage> {
+        let (named, tests) = match self.tests_named(named) {
+            Some(of) => (Vec::from_iter(of), named),
+            None => (named.to_vec(), &[][..]),
+        };
+        let named = &named[..];
         let chosen = self.chosen(named, words)?.cloned();
         let (scenario, extended) = match words.first() {
             Some(first) if first.starts_with('-') => {
@@ -43,8 +61,68 @@ impl Config {
             }
             _ => (self.replaced(chosen, words, directory, named)?, None),
         };
-        self.scenarios = vec![scenario];
+        self.scenarios = match tests.is_empty() {
+            true => vec![scenario],
+            false => {
+                let each = each_of(&scenario)?;
+                let test = |name: &String| each.test_named(name);
+                tests.iter().filter_map(test).collect()
+            }
+        };
         Ok((self, extended))
+    }
+
+    /// Where names are those of tests, the scenario that they are of, if that is
+    /// in the file. Tests that were typed have the names that their runner gives
+    /// them; what is nearly the name of a scenario is rather a slip.
+    fn tests_named(&self, named: &[String]) -> Option<Option<String>> {
+        let first = named.first()?;
+        let names = || self.scenarios.iter().map(|it| it.name.as_str());
+        if names().any(|it| it == first) {
+            return None;
+        }
+        let of = names().find(|it| {
+            let rest = first.strip_prefix(it);
+            rest.is_some_and(|rest| rest.starts_with('/'))
+        });
+        match of {
+            Some(of) => Some(Some(of.to_owned())),
+            None if nearest(first, names()).is_some() => None,
+            None => Some(None),
+        }
+    }
+
+    /// The same with every test of these scenarios as a scenario of its own, for
+    /// scenarios that are commands.
+    pub fn with_each(mut self, typed: &TypedEach) -> Result<Self, Usage> {
+        for scenario in &mut self.scenarios {
+            if typed.each && matches!(scenario.kind, ScenarioKind::Command(_)) {
+                *scenario = each_of(scenario)?;
+            }
+            if let ScenarioKind::Each(each) = &mut scenario.kind {
+                let runner = &mut each.runner;
+                runner.fresh |= typed.fresh;
+                runner.fresh_fixtures |= typed.fresh_fixtures;
+                if !typed.phases.is_empty() {
+                    runner.phases.clone_from(&typed.phases);
+                }
+            }
+        }
+        Ok(self)
+    }
+
+    /// The scenario with this name, or the test of one whose tests are
+    /// scenarios.
+    pub fn scenario_or_test(&self, name: &str) -> Result<ScenarioSpec, Usage> {
+        self.scenario(name).cloned().or_else(|unknown| {
+            let is_of = |it: &&ScenarioSpec| {
+                let rest = name.strip_prefix(&it.name);
+                rest.is_some_and(|rest| rest.starts_with('/'))
+            };
+            let of = self.scenarios.iter().find(is_of).ok_or(unknown)?;
+            let test = each_of(of)?.test_named(name);
+            Ok(test.expect("it begins with the scenario's name"))
+        })
     }
 
     /// The scenario with this name.
@@ -110,7 +188,7 @@ impl Config {
             };
         };
         let name = scenario.name.clone();
-        let ScenarioKind::Command(command) = &mut scenario.kind else {
+        let Some(command) = scenario.kind.command_mut() else {
             return refusal(
                 format!("scenario `{name}` has no command to which this could be added: it declares requests"),
                 "leave out what follows `--`, or give a whole test there, as in `murphy run -- pytest -q`"
@@ -146,9 +224,9 @@ impl Config {
             under_fault: Default::default(),
         };
         if let Some(written) = chosen {
-            match written.kind {
-                ScenarioKind::Command(command) => {
-                    typed.environment = command.environment;
+            match written.kind.command() {
+                Some(command) => {
+                    typed.environment = command.environment.clone();
                     scenario = ScenarioSpec {
                         name: match named.is_empty() {
                             true => TYPED.to_owned(),
@@ -182,6 +260,31 @@ impl Config {
         let names: Vec<&str> = self.scenarios.iter().map(|it| it.name.as_str()).collect();
         names.join(", ")
     }
+}
+
+/// A command whose tests are scenarios.
+fn each_of(scenario: &ScenarioSpec) -> Result<ScenarioSpec, Usage> {
+    let Some(command) = scenario.kind.command() else {
+        let name = &scenario.name;
+        return Err(Usage::new(format!(
+            "scenario `{name}` has no tests: it declares requests"
+        )));
+    };
+    if matches!(scenario.kind, ScenarioKind::Each(_)) {
+        return Ok(scenario.clone());
+    }
+    let each = crate::resolve::each::of_typed(&scenario.name, command);
+    let each = each.map_err(|(message, hint)| {
+        let line = command.command.join(" ");
+        let label = "its tests are not known one by one";
+        Usage::new(message)
+            .at("--each", &line, &line, label)
+            .hint(hint)
+    })?;
+    Ok(ScenarioSpec {
+        kind: ScenarioKind::Each(Box::new(each)),
+        ..scenario.clone()
+    })
 }
 
 fn stands_in_for_requests(name: &str, words: &[String]) -> Usage {

@@ -36,18 +36,18 @@ fn calls(caller: &ServiceSpec, callee: &str) -> bool {
 /// Whether a scenario is told where a service is, or asks it by itself.
 fn enters(scenario: &ScenarioSpec, service: &str) -> bool {
     match &scenario.kind {
-        ScenarioKind::Command(CommandSpec {
-            command,
-            environment,
-            ..
-        }) => {
-            let mut texts = command.iter().chain(environment.values());
-            texts.any(|text| is_named(service, text))
-        }
+        ScenarioKind::Command(command) => is_told(command, service),
+        ScenarioKind::Test(test) => is_told(&test.runner.command, service),
+        ScenarioKind::Each(each) => is_told(&each.runner.command, service),
         ScenarioKind::Requests(requests) => requests.iter().any(|it| it.service == service),
         // It is handed the entries of all services.
         ScenarioKind::Function(_) => true,
     }
+}
+
+fn is_told(command: &CommandSpec, service: &str) -> bool {
+    let mut texts = command.command.iter().chain(command.environment.values());
+    texts.any(|text| is_named(service, text))
 }
 
 fn is_named(service: &str, text: &str) -> bool {

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use murphy_model::{Call, Faultload, Identity, Observed, Point};
+use murphy_model::{Call, CallId, Faultload, Identity, Observed, Point, polling};
 
 use super::grace::{self, Grace};
 use super::parallel_check::{Interference, has_passed};
@@ -33,8 +33,8 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
 /// What was found out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Correlation {
-    /// Whether executions run one at a time, because calls cannot be told
-    /// apart otherwise.
+    /// Whether executions run one at a time, because calls cannot be
+    /// identified otherwise.
     pub solo: bool,
     /// The calls that arrived without any context of ours; why it is so.
     pub lost: Vec<Point>,
@@ -134,6 +134,7 @@ impl LiveWorld {
             Some(grace) => world.grace = Grace::set(grace),
             None => world.settle_grace(&mut found).await?,
         }
+        world.settle_warmth().await?;
         world.forget_trials(found.solo);
         Ok((world, found))
     }
@@ -268,9 +269,13 @@ pub(super) fn by_interface() -> Arc<Identity> {
     })
 }
 
-/// How long after the scenario had ended the last call arrived.
+/// How long after the scenario had ended the last call arrived, but for those
+/// that go on for good.
 pub(super) fn late(observed: &Observed) -> Option<Duration> {
-    let last = observed.details.iter().map(|detail| detail.arrived).max()?;
+    let goes_on = polling(&observed.execution.trace, &observed.details);
+    let details = (0..).map(CallId).zip(&observed.details);
+    let awaited = details.filter(|(id, _)| goes_on.binary_search(id).is_err());
+    let last = awaited.map(|(_, detail)| detail.arrived).max()?;
     last.checked_sub(observed.took)
         .filter(|late| !late.is_zero())
 }
@@ -284,7 +289,7 @@ fn is_called_by_running(system: &SystemSpec) -> bool {
     services.iter().any(runs) && services.iter().any(is_fixed)
 }
 
-/// Calls of `all` that are not in `seen`, told apart by that.
+/// Calls of `all` that are not in `seen`, distinguished by that.
 pub(super) fn missing<K: Ord>(
     seen: &Observed,
     all: &Observed,
@@ -340,7 +345,7 @@ fn place(point: &Point) -> (String, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use murphy_model::{CallId, Execution, Trace, Verdict};
+    use murphy_model::{Execution, Trace, Verdict};
 
     fn seen(calls: &[(&str, Option<u32>, u32, Option<u32>)]) -> Observed {
         let call =

@@ -11,7 +11,8 @@ use http_body_util::Full;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::client::Client;
+use murphy_request::Client;
+
 use super::spec::Health;
 
 /// How long one try may take: a service that is starting may accept a

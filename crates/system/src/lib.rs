@@ -7,11 +7,12 @@
 
 mod bring_up;
 mod bypass;
-mod client;
 mod context;
 mod control;
 mod correlate;
 mod crash_cause;
+mod described;
+mod each;
 mod grace;
 mod health;
 mod ledger;
@@ -22,6 +23,7 @@ mod parallel_check;
 mod ports;
 mod process;
 mod refusal;
+mod runner;
 mod running_system;
 mod scenario;
 mod services;
@@ -37,7 +39,7 @@ mod wiring;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use murphy_model::{Execution, Fault, Observed, Point, Verdict};
+use murphy_model::{Execution, Fault, Faultload, Observed, Point, Verdict};
 use murphy_registry::{ExecutionId, Plan, Recorded, Unattributed, WorkerId};
 use tokio::time::timeout;
 
@@ -45,22 +47,30 @@ use self::context::{Variables, head_lines};
 use self::crash_cause::is_down;
 use self::grace::Grace;
 use self::log::Log;
+use self::runner::warmth::{self, Shape, Warmth};
+use self::runner::{Aftermath, Taken};
 use self::scenario::{About, Scenario};
 use self::services::Mark;
-use self::spec::{AskInjected, Injected, ScenarioSpec, Session, SystemSpec, UnderFault};
+use self::spec::{
+    AskInjected, Injected, ScenarioKind, ScenarioSpec, Session, SystemSpec, UnderFault,
+};
 use futures_util::future::BoxFuture;
 use murphy_campaign::{Executing, Job, Keep, SetupError, World};
 
 pub use self::bypass::bypassed;
+pub use self::control::{ListedTest, Listing};
 pub use self::correlate::{Correlation, Wanted};
+pub use self::described::Endpoint;
+pub use self::each::{FirstLook, Tests};
 pub use self::ledger::{CleanedUp, MARK, clean_up};
 pub use self::options::{LiveOptions, Say, Trials, Wired};
 pub use self::parallel_check::{Interference, InterferenceKind};
+pub use self::runner::{KnownRunner, ListError, RunnerKind};
 pub use self::running_system::RunningSystem;
-pub use self::scenario::command::{CONTROL_VARIABLE, url_variable};
-pub use self::scenario::json_path;
+pub use self::scenario::command::{CONTROL_VARIABLE, TOKEN_VARIABLE, url_variable};
 pub use self::services::STOP_WITHIN;
 pub use self::survey::{ServiceState, survey};
+pub use murphy_request::json_path;
 
 /// How much of what a test prints is kept, from its end.
 const OUTPUT: usize = 64 * 1024;
@@ -81,11 +91,30 @@ pub struct LiveWorld {
     /// Whether the scenario's own requests may fail.
     entries: bool,
     under_fault: UnderFault,
+    warmth: Warmth,
     /// The services to which a call is expected.
     expected: Vec<String>,
     /// Late calls of executions that were only tried out, or are another
     /// scenario's.
     late_before: usize,
+}
+
+/// What came of running the scenario once.
+struct Ran {
+    observed: Observed,
+    /// The requests, where they are to be kept.
+    recorded: Option<Recorded>,
+    /// Whether a service ended meanwhile.
+    ended: bool,
+    aftermath: Aftermath,
+}
+
+/// The scenario's result, what was seen, and how long it took.
+struct Played {
+    result: Result<(), String>,
+    recorded: Recorded,
+    took: Duration,
+    aftermath: Aftermath,
 }
 
 /// How an execution is watched.
@@ -116,13 +145,17 @@ impl LiveWorld {
         options.trials = Trials::default();
         system.registry.take_unattributed();
         let mark = system.services.mark();
-        let wiring = &system.wiring;
         Ok(LiveWorld {
-            scenario: Scenario::prepare(&scenario, wiring, options.workers, &mark).await?,
+            scenario: Scenario::prepare(&scenario, &system, options.workers, &mark).await?,
+            warmth: warmth_of(&scenario),
             timeout: scenario.timeout,
             entries: scenario.entries,
             under_fault: scenario.under_fault.clone(),
-            expected: expected(&system.spec, &scenario),
+            expected: match &scenario.kind {
+                // One test of many need not call them all.
+                ScenarioKind::Test(_) => Vec::new(),
+                _ => expected(&system.spec, &scenario.name),
+            },
             late_before: system.registry.late(),
             grace: Grace::set(options.grace),
             options,
@@ -158,39 +191,161 @@ impl LiveWorld {
         }
     }
 
-    /// Runs the scenario once. Where a service ended meanwhile and others ran
-    /// beside, whose doing that was shows only alone: it is run again so.
+    /// Runs the scenario once. What only another run can tell is asked of one:
+    /// whose doing it was that a service ended or that a warm runner was lost,
+    /// and whether a warm runner is still as it was.
     async fn watched(
         &self,
         job: Job<'_>,
         how: How,
     ) -> Result<(Observed, Option<Recorded>), SetupError> {
         self.check_worker(job.worker)?;
-        let together = self.system.together.read().await;
-        let (observed, recorded, ended) = self.execute_once(job, how).await?;
-        drop(together);
-        if !ended || self.options.workers == 1 {
-            return Ok((observed, recorded));
+        let mut ran = self.beside_others(job, how, self.is_fresh()).await?;
+        if ran.aftermath.lost.is_some() && !self.is_fresh() {
+            ran = self.beside_others(job, how, true).await?;
         }
-        let _alone = self.system.together.write().await;
-        let (observed, recorded, _) = self.execute_once(job, how).await?;
-        Ok((observed, recorded))
+        if !self.is_fresh() && self.is_test() {
+            self.check_runner(job, how, &ran).await?;
+        }
+        Ok((ran.observed, ran.recorded))
     }
 
-    /// What was seen, the requests where they are to be kept, and whether a
-    /// service ended meanwhile.
+    /// The same beside others, where there are any. Where a service ended
+    /// meanwhile it is run again alone.
+    async fn beside_others(
+        &self,
+        job: Job<'_>,
+        how: How,
+        is_fresh: bool,
+    ) -> Result<Ran, SetupError> {
+        let together = self.system.together.read().await;
+        let ran = self.execute_once(job, how, is_fresh).await?;
+        drop(together);
+        if !ran.ended || self.options.workers == 1 {
+            return Ok(ran);
+        }
+        let _alone = self.system.together.write().await;
+        self.execute_once(job, how, is_fresh).await
+    }
+
+    fn is_test(&self) -> bool {
+        matches!(self.scenario, Scenario::Test(..))
+    }
+
+    fn is_fresh(&self) -> bool {
+        self.warmth.is_fresh()
+    }
+
+    /// Why every execution has a process of its own, if that is so.
+    pub fn why_fresh(&self) -> Option<String> {
+        self.warmth.why_fresh()
+    }
+
+    /// After an execution that a warm runner may have spoilt: is it still as it
+    /// was? If not, all that was seen in it is in doubt, and the scenario has to
+    /// begin anew with a process per execution.
+    async fn check_runner(&self, job: Job<'_>, how: How, ran: &Ran) -> Result<(), SetupError> {
+        let verdict = &ran.observed.execution.verdict;
+        let Some(usual) = self.warmth.usual() else {
+            return Ok(());
+        };
+        if !self.warmth.wants_check(job.faultload, verdict) {
+            return Ok(());
+        }
+        let now = self.fault_free_shape(job.worker, how, false).await?;
+        self.warmth.checked();
+        if now == usual {
+            return Ok(());
+        }
+        let fresh = self.fault_free_shape(job.worker, how, true).await?;
+        let again = self.fault_free_shape(job.worker, how, true).await?;
+        match warmth::why_not_warm(&now, &fresh, &again) {
+            Some(why) => {
+                self.warmth.set_fresh(why.clone());
+                Err(
+                    SetupError::new(format!("the warm runner cannot be trusted: {why}"))
+                        .hint("`--fresh` gives every execution a process of its own"),
+                )
+            }
+            // It is the system that is not as it was.
+            None => {
+                self.warmth.set_usual(fresh);
+                Ok(())
+            }
+        }
+    }
+
+    async fn fault_free_shape(
+        &self,
+        worker: u32,
+        how: How,
+        is_fresh: bool,
+    ) -> Result<Shape, SetupError> {
+        let (none, identity) = (Faultload::none(), correlate::by_interface());
+        let job = correlate::job(worker, &none, &identity);
+        let ran = self.beside_others(job, how, is_fresh).await?;
+        Ok(Shape::of(&ran.observed))
+    }
+
+    /// Compares a test in a warm and in a fresh process, and falls back to
+    /// fresh ones where they differ.
+    async fn settle_warmth(&self) -> Result<(), SetupError> {
+        if !self.is_test() || self.is_fresh() {
+            return Ok(());
+        }
+        let how = self.looking(self.options.solo);
+        let (none, identity) = (Faultload::none(), correlate::by_interface());
+        let job = correlate::job(0, &none, &identity);
+        let warm = self.beside_others(job, how, false).await?;
+        if let Some(why) = warmth::why_not_after(&warm.aftermath) {
+            self.warmth.set_fresh(why);
+            return Ok(());
+        }
+        let warm = Shape::of(&warm.observed);
+        let fresh = self.fault_free_shape(0, how, true).await?;
+        if warm != fresh {
+            let again = self.fault_free_shape(0, how, true).await?;
+            if let Some(why) = warmth::why_not_warm(&warm, &fresh, &again) {
+                self.warmth.set_fresh(why);
+            }
+        }
+        self.warmth.set_usual(fresh);
+        Ok(())
+    }
+
+    /// Takes the runner for an execution, before anything belongs to it.
+    async fn runner(&self, worker: u32, is_fresh: bool) -> Result<Option<Taken>, SetupError> {
+        let Scenario::Test(_, runner) = &self.scenario else {
+            return Ok(None);
+        };
+        let (runners, control) = (&self.system.runners, &self.system.control);
+        Ok(Some(match is_fresh {
+            true => runners.fresh(runner, worker, control).await?,
+            false => runners.warm(runner, worker, control).await?,
+        }))
+    }
+
+    /// Runs the scenario once, in a fresh process of its runner or a warm one.
     async fn execute_once(
         &self,
         job: Job<'_>,
         how: How,
-    ) -> Result<(Observed, Option<Recorded>, bool), SetupError> {
+        is_fresh: bool,
+    ) -> Result<Ran, SetupError> {
         self.system.restart_if_wanted().await?;
         self.system.services.revive(&self.system.wiring).await?;
         self.system.reset.run().await?;
+        let runner = self.runner(job.worker, is_fresh).await?;
         let marks = self.system.services.marks();
         let begun = self.begin(job, how.solo)?;
         let printed = Arc::new(Log::new(OUTPUT));
-        let (result, recorded, took) = self.play(job.worker, &begun, &printed, how).await?;
+        let played = self.play(job.worker, runner, &begun, &printed, how).await?;
+        let Played {
+            result,
+            recorded,
+            took,
+            aftermath,
+        } = played;
         if result.is_err() && recorded.details.iter().any(is_down) {
             self.check_running(&recorded).await?;
         }
@@ -221,7 +376,12 @@ impl LiveWorld {
             output: (!output.is_empty()).then_some(output),
             logged: logged.filter(|text| !text.is_empty()),
         };
-        Ok((observed, kept, !ended.is_empty()))
+        Ok(Ran {
+            observed,
+            recorded: kept,
+            ended: !ended.is_empty(),
+            aftermath,
+        })
     }
 
     /// What is to be printed of services that ended since by themselves.
@@ -254,27 +414,39 @@ impl LiveWorld {
             Keep::Calls | Keep::Requests => self.system.registry.begin_keeping_requests(plan),
         };
         let id = id.map_err(|error| SetupError::new(error.to_string()))?;
-        self.system.control.began(id, job.faultload.clone());
-        Ok(Begun { world: self, id })
+        let begun = Begun { world: self, id };
+        let control = &self.system.control;
+        match &self.scenario {
+            Scenario::Test(test, _) => {
+                let phases = &test.runner.phases;
+                control.began(id, job.faultload.clone(), phases);
+                // The runner says when the next phase begins.
+                let is_armed = phases.iter().any(|it| it == control::PHASES[0]);
+                let _ = self.system.registry.arm(id, is_armed);
+            }
+            _ => control.began(id, job.faultload.clone(), &[]),
+        }
+        Ok(begun)
     }
 
-    /// The scenario's result, what was seen, and how long it took.
     async fn play(
         &self,
         worker: u32,
+        runner: Option<Taken>,
         begun: &Begun<'_>,
         printed: &Arc<Log>,
         how: How,
-    ) -> Result<(Result<(), String>, Recorded, Duration), SetupError> {
+    ) -> Result<Played, SetupError> {
         let about = About {
             worker,
             session: &|| begun.session(),
             headers: &|| head_lines(&self.options.proxy.carriers, begun.id),
+            timeout: self.timeout,
             injected: &|| begun.was_injected(),
             printed,
         };
         let began = Instant::now();
-        let mut run = self.scenario.start(&about)?;
+        let mut run = self.scenario.start(&about, runner)?;
         let result = timeout(self.timeout, run.result()).await;
         let took = began.elapsed();
         // A stuck scenario is left waiting until its record is taken, which
@@ -291,10 +463,15 @@ impl LiveWorld {
             SetupError::new("an execution was forgotten before it could be collected")
                 .hint("it took longer than any scenario may; is the machine suspended at times?")
         })?;
-        run.end().await;
+        let aftermath = run.end().await;
         let result =
             result.unwrap_or_else(|_| Err(format!("did not end within {:?}", self.timeout)));
-        Ok((result, recorded, took))
+        Ok(Played {
+            result,
+            recorded,
+            took,
+            aftermath,
+        })
     }
 
     /// What the services logged, where the test failed.
@@ -362,6 +539,16 @@ impl World for LiveWorld {
     }
 }
 
+fn warmth_of(scenario: &ScenarioSpec) -> Warmth {
+    let warmth = Warmth::default();
+    if let ScenarioKind::Test(test) = &scenario.kind
+        && test.runner.fresh
+    {
+        warmth.set_fresh("asked for");
+    }
+    warmth
+}
+
 /// An execution that is ended when dropped, also if its run is cancelled.
 struct Begun<'w> {
     world: &'w LiveWorld,
@@ -380,6 +567,7 @@ impl Begun<'_> {
             baggage: variables.baggage,
             faults: control.planned(self.id),
             control: control.url(),
+            token: control.token().to_owned(),
             injected: Injected(Some(self.injected())),
         }
     }
@@ -422,8 +610,8 @@ fn verdict(result: Result<(), String>, refused: bool, missing: Vec<Fault>) -> Ve
 }
 
 /// The services to which a scenario is expected to lead.
-fn expected(system: &SystemSpec, scenario: &ScenarioSpec) -> Vec<String> {
+fn expected(system: &SystemSpec, scenario: &str) -> Vec<String> {
     let services = system.services.iter();
-    let expected = services.filter(|it| it.proxied && !it.unused.covers(&scenario.name));
+    let expected = services.filter(|it| it.proxied && !it.unused.covers(scenario));
     expected.map(|it| it.name.clone()).collect()
 }

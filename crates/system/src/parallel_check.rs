@@ -73,9 +73,9 @@ impl LiveWorld {
     async fn look_beside(&self, worker: u32) -> Result<Observed, SetupError> {
         let _together = self.system.together.read().await;
         let (none, identity) = (Faultload::none(), by_interface());
-        let looked = self.execute_once(job(worker, &none, &identity), self.looking(false));
-        let (observed, ..) = looked.await?;
-        Ok(observed)
+        let (job, how) = (job(worker, &none, &identity), self.looking(false));
+        let looked = self.execute_once(job, how, self.is_fresh()).await?;
+        Ok(looked.observed)
     }
 
     /// Whether it is for being at once: not where the scenario is just as moody

@@ -11,8 +11,7 @@ use bytes::Bytes;
 use murphy_model::{CallId, Reply, Trace};
 use murphy_registry::Recorded;
 
-use super::scenario::expect::{Seen, is_right_under_fault};
-use super::spec::UnderFault;
+use murphy_request::{Seen, UnderFault, is_right_under_fault};
 
 /// Whether a failure is explained by honest refusals: at least one request
 /// above a fault was answered as declared, and no request was answered by a

@@ -4,7 +4,7 @@
 //! stopped once. Which scenario runs, and what is seen of it, is the world's
 //! business.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use murphy_campaign::SetupError;
@@ -13,11 +13,13 @@ use tokio::sync::RwLock;
 
 use super::bring_up::bring_up;
 use super::control::Control;
+use super::control::Listing;
 use super::crash_cause::CrashCause;
 use super::ledger::{CleanedUp, clean_up};
 use super::options::LiveOptions;
+use super::runner::{Plugins, Runner, Runners};
 use super::services::Services;
-use super::spec::{ScenarioSpec, SystemSpec};
+use super::spec::{RunnerSpec, ScenarioSpec, SystemSpec};
 use super::steps::Steps;
 use super::teardown::Teardown;
 use super::wiring::Wiring;
@@ -36,6 +38,9 @@ pub struct RunningSystem {
     // Before the services, so that nobody calls one that is not there.
     pub(super) wiring: Wiring,
     pub(super) services: Services,
+    /// Before the services: they end first.
+    pub(super) runners: Runners,
+    plugins: OnceLock<Plugins>,
     /// Who runs beside others shares this; who must be alone has it.
     pub(super) together: RwLock<()>,
     pub(super) crash_cause: CrashCause,
@@ -87,6 +92,8 @@ impl RunningSystem {
             control,
             wiring,
             services,
+            runners: Runners::default(),
+            plugins: OnceLock::new(),
             together: RwLock::default(),
             crash_cause: CrashCause::default(),
             registry,
@@ -123,6 +130,32 @@ impl RunningSystem {
         self.services.log(service)
     }
 
+    /// What test runners load, written when the first one needs it.
+    pub(super) fn plugins(&self) -> Result<&Plugins, SetupError> {
+        if let Some(plugins) = self.plugins.get() {
+            return Ok(plugins);
+        }
+        let folder = self.options.state.join("run").join(&self.options.campaign);
+        let plugins = Plugins::write(&folder).map_err(|error| {
+            SetupError::new(format!("cannot write what test runners load: {error}"))
+        })?;
+        Ok(self.plugins.get_or_init(|| plugins))
+    }
+
+    /// The tests that a runner finds; it stays up for running them.
+    pub async fn list_tests(&self, spec: &RunnerSpec) -> Result<Listing, SetupError> {
+        let entries = std::iter::once(self.wiring.entries(0));
+        let mark = self.services.mark();
+        let runner = Runner::prepare(spec, entries, &mark, self.plugins()?)?;
+        self.runners.list(&runner, &self.control).await
+    }
+
+    /// Ends all warm runners; the next execution starts one that has loaded
+    /// everything anew.
+    pub async fn stop_runners(&self) {
+        self.runners.stop().await;
+    }
+
     /// Whose requests the proxies see, for those who need more than verdicts.
     pub fn registry(&self) -> &Arc<Registry> {
         &self.registry
@@ -132,6 +165,7 @@ impl RunningSystem {
     /// thing that went wrong is told; a service that is down for good keeps no
     /// step from being tried that may not need it.
     pub async fn stop(mut self) -> Result<(), SetupError> {
+        self.runners.stop().await;
         let revived = self.services.revive(&self.wiring).await;
         let torn_down = self.teardown.run_all().await;
         self.owed.let_off();

@@ -16,8 +16,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::runner::{KnownRunner, RunnerKind};
 use murphy_model::{Mode, Point};
-use serde_json::Value;
+pub use murphy_request::{Expectations, RequestCall, RequestSpec, UnderFault};
 
 /// A system to be tested.
 #[derive(Clone, Default)]
@@ -181,6 +182,88 @@ pub enum ScenarioKind {
     Requests(Vec<RequestSpec>),
     /// A function of the embedding program.
     Function(Function),
+    /// One test of a runner that runs its tests one by one.
+    Test(TestSpec),
+    /// All tests of a command, each to become a scenario of its own before
+    /// anything is run.
+    Each(Box<EachSpec>),
+}
+
+/// The tests of a command.
+#[derive(Clone, Debug)]
+pub struct EachSpec {
+    /// What the name of each begins with; the rest is what the runner calls it.
+    pub prefix: String,
+    /// The runner that lists and runs them.
+    pub runner: RunnerSpec,
+    /// How they are listed and run, where the runner does not speak the worker
+    /// protocol.
+    pub one_by_one: Option<OneByOne>,
+}
+
+/// How tests are listed and run by commands, a process for each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OneByOne {
+    /// As the user says: a command that prints an id a line, and one that runs
+    /// the test which stands for `{id}`.
+    Commands {
+        /// Lists them.
+        list: Vec<String>,
+        /// Runs one.
+        one: Vec<String>,
+    },
+    /// As a known runner does it.
+    Known(KnownRunner),
+}
+
+impl ScenarioKind {
+    /// The command that runs it, if it is one; of a test that of its runner.
+    pub fn command(&self) -> Option<&CommandSpec> {
+        match self {
+            ScenarioKind::Command(command) => Some(command),
+            ScenarioKind::Test(test) => Some(&test.runner.command),
+            ScenarioKind::Each(each) => Some(&each.runner.command),
+            ScenarioKind::Requests(_) | ScenarioKind::Function(_) => None,
+        }
+    }
+
+    /// The same, to be changed; not of a test, which shares its runner.
+    pub fn command_mut(&mut self) -> Option<&mut CommandSpec> {
+        match self {
+            ScenarioKind::Command(command) => Some(command),
+            ScenarioKind::Each(each) => Some(&mut each.runner.command),
+            ScenarioKind::Test(_) | ScenarioKind::Requests(_) | ScenarioKind::Function(_) => None,
+        }
+    }
+}
+
+/// One test of a runner.
+#[derive(Clone, Debug)]
+pub struct TestSpec {
+    /// What the runner calls it.
+    pub id: String,
+    /// Its runner, which it shares with others.
+    pub runner: Arc<RunnerSpec>,
+}
+
+/// A test runner.
+#[derive(Clone, Debug)]
+pub struct RunnerSpec {
+    /// The scenario it is of.
+    pub name: String,
+    /// Which it is.
+    pub kind: RunnerKind,
+    /// How its tests are run without Murphy.
+    pub command: CommandSpec,
+    /// How long it may take to start and to collect its tests.
+    pub start_within: Duration,
+    /// Whether every execution has a process of its own.
+    pub fresh: bool,
+    /// Whether fixtures of wider scope are torn down after each execution.
+    pub fresh_fixtures: bool,
+    /// The phases of a test in which calls may fail: `setup`, `call`,
+    /// `teardown`.
+    pub phases: Vec<String>,
 }
 
 /// A test written in Rust: given a session, it says whether it passes.
@@ -204,6 +287,8 @@ pub struct Session {
     pub faults: Vec<String>,
     /// `MURPHY_CONTROL_URL`: where to ask which faults were injected so far.
     pub control: String,
+    /// `MURPHY_TOKEN`: what every request there must bring.
+    pub token: String,
     pub(crate) injected: Injected,
 }
 
@@ -237,86 +322,4 @@ pub struct CommandSpec {
     pub directory: PathBuf,
     /// Added to its environment; values are templates.
     pub environment: BTreeMap<String, String>,
-}
-
-/// A request, declared.
-#[derive(Clone, Debug)]
-pub struct RequestSpec {
-    /// The service it enters by.
-    pub service: String,
-    /// What is asked.
-    pub call: RequestCall,
-    /// Headers (metadata for gRPC), as written.
-    pub headers: Vec<(String, String)>,
-    /// What must hold of the answer.
-    pub expect: Expectations,
-}
-
-/// What a declared request asks.
-#[derive(Clone, Debug)]
-pub enum RequestCall {
-    /// HTTP/1.1.
-    Http {
-        /// The method.
-        method: String,
-        /// Path and query.
-        target: String,
-        /// The body, as sent.
-        body: Vec<u8>,
-    },
-    /// gRPC, unary; the message is turned into protobuf by what the server
-    /// tells of itself through reflection.
-    Grpc {
-        /// `package.Service/Method`.
-        method: String,
-        /// The message.
-        message: Value,
-    },
-}
-
-/// What must hold of an answer; what is left out is not looked at, but for the
-/// status: by default any 2xx, or gRPC OK.
-#[derive(Clone, Debug, Default)]
-pub struct Expectations {
-    /// The statuses that are right; empty for the default. Codes of gRPC are
-    /// written by name.
-    pub status: Vec<String>,
-    /// Headers that must be there with this value.
-    pub headers: Vec<(String, String)>,
-    /// Values in the JSON body, by path: `items.0.name`, `$.items[0].name`;
-    /// `*` as the wanted text means "there is something".
-    pub json: Vec<(String, Value)>,
-    /// Texts that the body must contain.
-    pub contains: Vec<String>,
-    /// The answer must be complete within this time.
-    pub within: Option<Duration>,
-    /// What is right too with any fault injected.
-    pub under_fault: UnderFault,
-    /// Words that are written down where the body holds them, whatever their
-    /// case: the oracle `response` looks for them in what a test printed, and
-    /// requests print nothing by themselves.
-    pub keywords: Vec<String>,
-}
-
-/// What is right, besides what is right anyway, once a fault was injected.
-#[derive(Clone, Debug, Default)]
-pub struct UnderFault {
-    /// Statuses of failures that are shown honestly, as in
-    /// [`Expectations::status`].
-    pub statuses: Vec<String>,
-    /// Answers that do without what failed. Only status, headers and body count
-    /// in them.
-    pub answers: Vec<Expectations>,
-}
-
-impl UnderFault {
-    /// Whether nothing is declared.
-    pub fn is_empty(&self) -> bool {
-        self.statuses.is_empty() && self.answers.is_empty()
-    }
-
-    pub(crate) fn looks_at_bodies(&self) -> bool {
-        let looks = |it: &Expectations| !it.json.is_empty() || !it.contains.is_empty();
-        self.answers.iter().any(looks)
-    }
 }

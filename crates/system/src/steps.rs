@@ -17,12 +17,11 @@ use murphy_report::redact;
 use super::log::Log;
 use super::process::Children;
 use super::scenario::command::{self, Program};
-use super::scenario::reflection::Schemas;
-use super::scenario::request::{Around, Requests};
 use super::scenario::{Task, urls};
 use super::spec::{RequestCall, StepFunction, StepSpec};
 use super::template::Places;
 use murphy_campaign::SetupError;
+use murphy_request::{Around, Requests, Schemas};
 
 /// How long a step may take: filling a database takes its time, but a step
 /// that is stuck must not hang a build for ever.
@@ -116,7 +115,8 @@ impl Step {
                     headers: &[],
                     injected: &|| false,
                 };
-                Ok(requests.lock().await.send(&around, printed).await)
+                let print = |text: &str| printed.write(text.as_bytes());
+                Ok(requests.lock().await.send(&around, &print).await)
             }
             Does::Call(function, services) => {
                 let mut task = Task::start(function(services.clone()));

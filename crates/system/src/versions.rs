@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use ignore::{DirEntry, WalkBuilder};
 use murphy_campaign::since::Versions;
@@ -107,6 +108,8 @@ fn parts_of_test<'s>(
     };
     let test = match &scenario.kind {
         ScenarioKind::Command(it) => command("test", it),
+        ScenarioKind::Each(it) => command("tests", &it.runner.command),
+        ScenarioKind::Test(it) => command(&format!("test {}", it.id), &it.runner.command),
         ScenarioKind::Requests(requests) => (format!("test {requests:?}"), None),
         ScenarioKind::Function(_) => ("test".to_owned(), None),
     };
@@ -153,23 +156,49 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
+/// The source files of a directory, and when each was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sources(BTreeMap<PathBuf, (Option<SystemTime>, u64)>);
+
+impl Sources {
+    /// As they are now.
+    pub fn of(directory: &Path) -> Self {
+        let files = source_files(directory).filter_map(|file| {
+            let about = fs::metadata(&file).ok()?;
+            Some((file, (about.modified().ok(), about.len())))
+        });
+        Sources(files.collect())
+    }
+
+    /// The files that are new, gone or written since.
+    pub fn changed_since(&self, before: &Sources) -> Vec<PathBuf> {
+        let all: BTreeSet<&PathBuf> = self.0.keys().chain(before.0.keys()).collect();
+        let is_changed = |file: &&PathBuf| self.0.get(*file) != before.0.get(*file);
+        all.into_iter().filter(is_changed).cloned().collect()
+    }
+}
+
 fn take_files(hasher: &mut blake3::Hasher, directory: &Path, counts: &dyn Fn(&Path) -> bool) {
+    for file in source_files(directory).filter(|file| counts(file)) {
+        let name = file.strip_prefix(directory).unwrap_or(&file);
+        take(hasher, name.as_os_str().as_encoded_bytes());
+        take(hasher, &content(&file));
+    }
+}
+
+fn source_files(directory: &Path) -> impl Iterator<Item = PathBuf> {
     let is_source = |entry: &DirEntry| {
         entry.depth() == 0 || !LEFT_OUT.iter().any(|name| entry.file_name() == *name)
     };
-    let files = WalkBuilder::new(directory)
+    WalkBuilder::new(directory)
         .require_git(false)
         .sort_by_file_name(OsStr::cmp)
         .filter_entry(is_source)
         .build()
         .flatten()
         .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()))
-        .take(MOST);
-    for file in files.map(DirEntry::into_path).filter(|file| counts(file)) {
-        let name = file.strip_prefix(directory).unwrap_or(&file);
-        take(hasher, name.as_os_str().as_encoded_bytes());
-        take(hasher, &content(&file));
-    }
+        .take(MOST)
+        .map(DirEntry::into_path)
 }
 
 fn short(hasher: &blake3::Hasher) -> String {
@@ -195,6 +224,23 @@ mod tests {
     use super::*;
     use crate::spec::Health;
     use std::time::Duration;
+
+    #[test]
+    fn files_that_are_written_new_or_gone_have_changed() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = |name: &str| directory.path().join(name);
+        for name in ["a.py", "b.py", "c.py"] {
+            fs::write(file(name), "1").unwrap();
+        }
+        let before = Sources::of(directory.path());
+        assert_eq!(before.changed_since(&before), Vec::<PathBuf>::new());
+        fs::write(file("a.py"), "11").unwrap();
+        fs::remove_file(file("b.py")).unwrap();
+        fs::write(file("d.py"), "1").unwrap();
+        let now = Sources::of(directory.path());
+        let expected = ["a.py", "b.py", "d.py"].map(file);
+        assert_eq!(now.changed_since(&before), expected);
+    }
 
     #[test]
     fn a_version_changes_with_the_files_but_not_with_what_we_write() {

@@ -126,7 +126,7 @@ async fn a_command_enters_by_its_worker_and_can_ask_what_injected() {
     assert_eq!(
         complaint(&injected),
         complaint(&again),
-        "findings are told apart by it"
+        "findings are distinguished by it"
     );
 }
 

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Format, OUTPUT, SYSTEM, SystemArgs};
+use murphy_project::typed::TypedExample;
+
+use super::{Format, OUTPUT, SYSTEM};
 
 const EXAMPLES: &str = "\
 To harden a call site is to make its caller cope with the failure of that call: by another
@@ -70,7 +72,7 @@ pub(crate) struct HardenArgs {
     #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',', requires = "app", help_heading = SYSTEM)]
     pub(crate) set: Vec<String>,
 
-    /// Switch what tells calls apart, as for `murphy demo`.
+    /// Switch what identifies a call, as for `murphy demo`.
     #[arg(long, value_name = "PART=on|off", value_delimiter = ',', requires = "app", help_heading = SYSTEM)]
     pub(crate) identity: Vec<String>,
 
@@ -81,8 +83,8 @@ pub(crate) struct HardenArgs {
 
 impl HardenArgs {
     /// What is set about the example system.
-    pub(crate) fn system(&self) -> SystemArgs {
-        SystemArgs {
+    pub(crate) fn system(&self) -> TypedExample {
+        TypedExample {
             simulate: true,
             set: self.set.clone(),
             identity: self.identity.clone(),

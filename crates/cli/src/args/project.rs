@@ -3,11 +3,14 @@
 use std::path::PathBuf;
 
 use clap::{Arg, Args};
+use murphy_project::typed::{Earlier, SavedArgs, TypedProject};
+
+use murphy_config::TypedEach;
 
 use super::{CampaignArgs, SearchArgs};
 
 /// Which system, and which of its scenarios.
-#[derive(Args, Debug, Clone, Default)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct ProjectArgs {
     /// Read this file instead of the nearest murphy.toml, here or above.
     #[arg(long, value_name = "PATH")]
@@ -24,17 +27,45 @@ pub(crate) struct ProjectArgs {
     pub(crate) command: Vec<String>,
 }
 
+impl From<&ProjectArgs> for TypedProject {
+    fn from(args: &ProjectArgs) -> Self {
+        TypedProject {
+            config: args.config.clone(),
+            scenario: args.scenario.clone(),
+            command: args.command.clone(),
+        }
+    }
+}
+
 const RUN_EXAMPLES: &str = "\
 Examples:
   murphy run                              all scenarios of murphy.toml
   murphy run checkout                     only the scenario `checkout`
   murphy run -- pytest -q tests           any test, with the services of murphy.toml
+  murphy run --each -- pytest tests       every test a scenario, at the speed of the test
   murphy run checkout -- -k happy         only `checkout`, with more arguments for its command
   murphy run --jobs 8 --max-faults 2 --report junit=murphy.xml
   murphy run --resume                     go on after a crash, Ctrl-C or --max-time
   murphy run --since-last                 only what a change can have affected";
 
-#[derive(Args, Debug)]
+const WATCH_EXAMPLES: &str = "\
+Runs the tests of a command as `murphy run --each` does, with single faults unless `--max-faults` says
+otherwise, and again whenever a file of the project is saved: services and test runners stay up in
+between, and what a change cannot have affected is not run again. Ctrl-C ends it.
+
+Examples:
+  murphy watch -- pytest tests/test_checkout.py
+  murphy watch checkout
+  murphy watch -k refund -- npx mocha test";
+
+#[derive(Args, Debug, Clone)]
+#[command(after_help = WATCH_EXAMPLES)]
+pub(crate) struct WatchArgs {
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
+#[derive(Args, Debug, Clone)]
 #[command(after_help = RUN_EXAMPLES)]
 pub(crate) struct RunArgs {
     /// Only this scenario of the file, as `--scenario NAME`; may be repeated.
@@ -49,6 +80,28 @@ pub(crate) struct RunArgs {
 
     #[command(flatten)]
     pub(crate) campaign: CampaignArgs,
+
+    /// Make every test of the command a scenario of its own, on one system that is started once; a
+    /// runner that can (pytest, mocha, vitest) stays alive from one execution to the next.
+    #[arg(long, help_heading = super::SYSTEM)]
+    pub(crate) each: bool,
+
+    /// With `--each`, only the tests whose names hold this text; may be repeated.
+    #[arg(long, short = 'k', value_name = "TEXT", help_heading = super::SYSTEM)]
+    pub(crate) filter: Vec<String>,
+
+    /// With `--each`, run every execution in a new process of the runner.
+    #[arg(long, help_heading = super::SYSTEM)]
+    pub(crate) fresh: bool,
+
+    /// With `--each`, tear down fixtures of modules, classes and sessions after every execution.
+    #[arg(long, help_heading = super::SYSTEM)]
+    pub(crate) fresh_fixtures: bool,
+
+    /// With `--each`, the phases of a test in which calls may fail: `setup`, `call`, `teardown`
+    /// [default: call].
+    #[arg(long, value_name = "PHASES", value_delimiter = ',', value_parser = ["setup", "call", "teardown"], help_heading = super::SYSTEM)]
+    pub(crate) phases: Vec<String>,
 
     /// Go on with the last campaign if it was killed or stopped: what it finished is not run again.
     #[arg(long, help_heading = super::SEARCH)]
@@ -65,10 +118,38 @@ pub(crate) struct RunArgs {
 
 impl RunArgs {
     /// The project, with the scenarios that were named either way.
-    pub(crate) fn named_project(&self) -> ProjectArgs {
-        let mut project = self.project.clone();
+    pub(crate) fn named_project(&self) -> TypedProject {
+        let mut project = TypedProject::from(&self.project);
         project.scenario.extend(self.names.iter().cloned());
         project
+    }
+
+    /// What earlier campaigns are good for.
+    pub(crate) fn earlier(&self) -> Earlier {
+        match (self.resume, self.since_last) {
+            (true, _) => Earlier::Resumed,
+            (false, true) => Earlier::Compared,
+            (false, false) => Earlier::Ignored,
+        }
+    }
+
+    /// What is kept of these with the campaign.
+    pub(crate) fn saved(&self) -> SavedArgs {
+        SavedArgs {
+            test: self.project.command.clone(),
+            search: self.search.typed(),
+            strategy: self.campaign.strategy,
+        }
+    }
+
+    /// What was typed about the tests of a command one by one.
+    pub(crate) fn typed_each(&self) -> TypedEach {
+        TypedEach {
+            each: self.each,
+            fresh: self.fresh,
+            fresh_fixtures: self.fresh_fixtures,
+            phases: self.phases.clone(),
+        }
     }
 }
 

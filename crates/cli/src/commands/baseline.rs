@@ -11,7 +11,7 @@ use std::path::Path;
 
 use murphy::replays::find_name;
 use murphy_model::Finding;
-use murphy_report::call_of;
+use murphy_report::{bug_name, call_of, with_complaints};
 use murphy_store::Store;
 use murphy_store::baseline::{Baseline, Date, Excuse, ToKnow};
 
@@ -96,18 +96,21 @@ fn add(args: &BaselineAddArgs, context: &Context) -> Result<u8, Error> {
             }
         }
         for one in &found {
-            let (scenario, finding) = (&one.entry.scenario, &one.finding);
-            let is_new = baseline.put(scenario, &to_know(finding), &excuse, &today);
-            let what = match is_new {
-                true => "added",
-                false => "renewed",
-            };
-            lines.push(format!(
-                "{what} {} ({scenario}) {}: {}",
-                finding.id,
-                finding.class.name(),
-                call_of(finding)
-            ));
+            let scenario = &one.entry.scenario;
+            let (summary, _) = stored.summary(&one.entry)?;
+            for finding in with_complaints(&summary, &one.finding.id) {
+                let is_new = baseline.put(scenario, &to_know(finding), &excuse, &today);
+                let what = match is_new {
+                    true => "added",
+                    false => "renewed",
+                };
+                lines.push(format!(
+                    "{what} {} ({scenario}) {}: {}",
+                    finding.id,
+                    finding.class.name(),
+                    call_of(finding)
+                ));
+            }
         }
     }
     save(&baseline, &file)?;
@@ -186,6 +189,7 @@ fn to_know(finding: &Finding) -> ToKnow<'_> {
         id: &finding.id,
         class: finding.class.name(),
         call: call_of(finding),
+        bug: bug_name(finding),
         summary: &finding.summary,
         modes: finding.modes(),
     }

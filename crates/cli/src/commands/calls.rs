@@ -16,7 +16,6 @@ use crate::error::Error;
 use crate::observe::{self, Seen};
 use crate::past_execution::PastExecution;
 use crate::project::Project;
-use crate::settings::Typed;
 use crate::{exit, output};
 
 pub(crate) fn run(args: &ListArgs, context: &Context) -> Result<u8, Error> {
@@ -28,7 +27,7 @@ pub(crate) fn run(args: &ListArgs, context: &Context) -> Result<u8, Error> {
     }
     let (mut listed, mut codes) = (Vec::new(), Vec::new());
     for scenario in &project.scenarios {
-        let campaign = project.campaign(scenario, Typed::search(&args.search))?;
+        let campaign = project.campaign(scenario, &args.search.typed().into())?;
         let (seen, stopped) = observe::references(&project, scenario, &campaign, 1)?;
         match args.search.format {
             Format::Human => output::write(|out| write(scenario, &campaign, &seen, out))?,

@@ -18,6 +18,7 @@ use murphy_system::spec::{
 
 use murphy_system::{bypassed, url_variable};
 
+use super::init;
 use crate::args::CheckArgs;
 use crate::context::Context;
 use crate::error::{Error, warn};
@@ -39,6 +40,7 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<u8, Error> {
     }
     output::write(|out| write(&config, out))?;
     warn_of_bypassed(&config);
+    warn_of_unpublished(&config, context);
     Ok(exit::OK)
 }
 
@@ -54,6 +56,31 @@ fn warn_of_bypassed(config: &Config) {
             "callers of `{name}` are not led through Murphy: nothing uses `{{{name}.url}}`, and no `listen` is set\n --> {place}\n\
             hint: tell its callers, as in `env = {{ {short} = \"{{{name}.url}}\" }}`; where they cannot be told, set `listen` to the address that they call; \
             a test that reads {variable} needs neither; if nobody calls it, set `unused = true` or `proxied = false`"
+        ));
+    }
+}
+
+/// Warns of containers without a table that publish no port, beside others that
+/// have one: calls to them bypass Murphy. One that cannot be read says nothing.
+fn warn_of_unpublished(config: &Config, context: &Context) {
+    let found = init::find_compose(config.file.directory(), context);
+    let Ok(Some(compose)) = found else { return };
+    let services = &config.system.services;
+    let has_table = |name: &str| services.iter().any(|it| it.name == name);
+    if !compose.services.iter().any(|it| has_table(&it.name)) {
+        return;
+    }
+    let open = compose.services.iter().filter(|it| {
+        it.published.is_empty() && it.why_left_out().is_none() && !has_table(&it.name)
+    });
+    for container in open {
+        let name = &container.name;
+        let port = compose.port_of(container).unwrap_or(8080);
+        warn(format_args!(
+            "`{name}` of {} publishes no port and has no table here: calls to it bypass Murphy\n\
+            hint: publish one, as in `ports: [\"127.0.0.1:{port}:{port}\"]`, and write `[services.{name}]` with `upstream = \"127.0.0.1:{port}\"`; \
+            if nobody calls it, all is well",
+            compose.file
         ));
     }
 }
@@ -161,6 +188,13 @@ fn scenarios(config: &Config) -> Vec<(String, String)> {
                 let requests: Vec<String> = requests.iter().map(about_request).collect();
                 requests.join(", then ")
             }
+            ScenarioKind::Each(each) => {
+                format!(
+                    "each test of {}",
+                    about_command(&each.runner.command, config)
+                )
+            }
+            ScenarioKind::Test(test) => test.id.clone(),
             ScenarioKind::Function(_) => "a function".to_owned(),
         };
         (

@@ -22,7 +22,8 @@ pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<u8, Error> {
     if args.campaign.quiet {
         output::be_quiet();
     }
-    let settings = Settings::of_demo(args)?;
+    let (system, typed) = (args.system.typed(), args.campaign.typed(&args.search));
+    let settings = Settings::of_system("murphy demo", &args.app, &system, &typed)?;
     let reports = Reports::of(&args.campaign.report, &[])?;
     reports.check()?;
     let hint = settings.reference_hint;
@@ -58,7 +59,7 @@ pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<u8, Error> {
     summary.replay_command = reporting::replay_command(&replays);
     let (format, detail) = (args.search.format, args.campaign.detail());
     reporting::write(&summary, &replays, Output { format, detail }, &reports)?;
-    let code = reporting::exit_code(&summary, settings.require_complete);
+    let code = reporting::exit_code(&summary, args.campaign.require_complete);
     if outcome.broken.is_none() {
         reporting::say_what_is_missing(code, &summary, campaign.max_time);
     }

@@ -22,21 +22,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use murphy_campaign::{Event, Failed, ReferenceRuns, Refused, SetupError, Sink};
-use murphy_model::{CallId, Observed, Trace};
+use murphy_model::{CallId, Identity, Observed, Trace};
 use murphy_report::CallNames;
+use murphy_system::Correlation;
 use murphy_system::sightings::Sightings;
 use murphy_system::spec::ScenarioSpec;
-use murphy_system::{Correlation, LiveWorld};
 
-use crate::args::{DoctorArgs, SearchArgs};
+use self::changes::Changes;
+use crate::args::DoctorArgs;
 use crate::context::Context;
 use crate::entrance::MissedEntry;
-use crate::error::Error;
+use crate::error::{self, Error};
 use crate::progress::Progress;
 use crate::project::Project;
-use crate::settings::Typed;
 use crate::unseen::Unseen;
 use crate::{exit, observe, output, runtime};
+use murphy_project::typed::Typed;
 
 /// How long a service is waited for unless the file says how long it may take:
 /// whoever asks the doctor has a wrong port more often than a slow service.
@@ -49,14 +50,22 @@ pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<u8, Error> {
         return services_alone(&project, context);
     }
     let mut codes = Vec::new();
-    for scenario in &project.scenarios {
-        codes.push(match examine(&project, scenario, context) {
-            // The next scenario would meet the same services.
-            Err(Error::Broken(broken)) => return why_broken(&project, broken, context),
-            Err(error @ (Error::Unstable { .. } | Error::Flaky { .. })) => error.report(),
-            done => done?,
-        });
+    let mut changes = Changes::default();
+    for (number, scenario) in (1..).zip(&project.scenarios) {
+        // Every scenario has the same services.
+        let with_services = number == 1;
+        codes.push(
+            match examine(&project, scenario, with_services, &mut changes, context) {
+                // The next scenario would meet the same services.
+                Err(Error::Broken(broken)) => return why_broken(&project, broken, context),
+                Err(error @ (Error::Unstable { .. } | Error::Flaky { .. })) => {
+                    error::report(&error)
+                }
+                done => done?,
+            },
+        );
     }
+    output::write(|out| changes.write(!project.command.is_empty(), out))?;
     Ok(exit::worst(&codes))
 }
 
@@ -124,8 +133,14 @@ impl Sink for References<'_> {
     }
 }
 
-fn examine(project: &Project, scenario: &ScenarioSpec, context: &Context) -> Result<u8, Error> {
-    let campaign = project.campaign(scenario, Typed::search(&SearchArgs::default()))?;
+fn examine(
+    project: &Project,
+    scenario: &ScenarioSpec,
+    with_services: bool,
+    changes: &mut Changes,
+    context: &Context,
+) -> Result<u8, Error> {
+    let campaign = project.campaign(scenario, &Typed::default())?;
     runtime::block_on(async {
         let sightings = Sightings::of(&project.config.proxy.carriers);
         let witness = Some(sightings.witness());
@@ -153,11 +168,9 @@ fn examine(project: &Project, scenario: &ScenarioSpec, context: &Context) -> Res
         let shown = match shown(&settled, &references.runs) {
             Some(observed) => {
                 let report = Report {
-                    unseen: Unseen::of(&world, observed),
+                    unseen: Unseen::of(&world, observed, identity(&settled)),
                     missed: MissedEntry::of(&world, &project.config.system, scenario, observed),
-                    project,
                     scenario,
-                    world: &world,
                     correlation: &correlation,
                     sightings: &sightings,
                     runs: &references.runs,
@@ -165,7 +178,14 @@ fn examine(project: &Project, scenario: &ScenarioSpec, context: &Context) -> Res
                     observed,
                     campaign: &campaign,
                 };
-                output::write(|out| report.write(out))
+                changes.add(&report);
+                output::write(|out| {
+                    if with_services {
+                        let states = services::of(&world, project);
+                        services::write(project, &states, out)?;
+                    }
+                    report.write(out)
+                })
             }
             None => Ok(()),
         };
@@ -193,10 +213,14 @@ fn shown<'o>(
     }
 }
 
+/// How calls are identified, if that is settled.
+fn identity(settled: &Result<ReferenceRuns, Failed>) -> Option<&Identity> {
+    let settled = settled.as_ref().ok();
+    settled.map(|settled| &settled.chosen.identity)
+}
+
 struct Report<'r> {
-    project: &'r Project,
     scenario: &'r ScenarioSpec,
-    world: &'r LiveWorld,
     correlation: &'r Correlation,
     sightings: &'r Sightings,
     /// All runs without faults.
@@ -212,7 +236,6 @@ struct Report<'r> {
 
 impl Report<'_> {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        services::write(self.project, &services::of(self.world, self.project), out)?;
         writeln!(out, "\nScenario {}", self.scenario.name)?;
         stability::write(self, out)?;
         if let Some(missed) = &self.missed {
@@ -221,8 +244,7 @@ impl Report<'_> {
         attribution::write(self, out)?;
         self.write_context(out)?;
         self.unseen.write(out)?;
-        self.write_faults(out)?;
-        changes::write(self, out)
+        self.write_faults(out)
     }
 
     fn trace(&self) -> &Trace {

@@ -75,7 +75,7 @@ fn of_demo(app: &str, args: &ExplainArgs) -> Result<Search, Error> {
     let Question {
         settings,
         faultload,
-    } = Question::of(app, args)?;
+    } = Question::of(app, args.system.typed(), &args.typed(), &args.faultload)?;
     let (done, _) = runtime::block_on(async {
         let world = worlds::open(settings.place).await?;
         let campaign = &settings.campaign;
@@ -102,7 +102,7 @@ fn one_execution(number: usize, args: &ExplainArgs, context: &Context) -> Result
         let refused = Usage::new("example systems are run anew and keep no executions");
         return Err(refused.hint("give the faultload instead").into());
     }
-    let project = Project::open(&args.project(), context)?;
+    let project = Project::open(args.project(), context)?;
     let scenario = only(&project)?;
     let found = PastExecution::find(number, &project, scenario)?;
     output::write(|out| found.write(out, true))?;
@@ -156,9 +156,9 @@ fn of_project(args: &ExplainArgs, context: &Context) -> Result<Search, Error> {
         .faultload
         .parse()
         .map_err(|error| Usage::syntax("FAULTLOAD", &error))?;
-    let project = Project::open(&args.project(), context)?;
+    let project = Project::open(args.project(), context)?;
     let scenario = only(&project)?;
-    let (campaign, retraced) = last_search(&project, scenario, &args.search, args.strategy)?;
+    let (campaign, retraced) = last_search(&project, scenario, &args.typed())?;
     let verdicts = retraced.verdicts.iter().map(|(number, it)| (*number, it));
     Ok(Search {
         scenario: campaign.scenario,

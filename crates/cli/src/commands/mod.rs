@@ -17,6 +17,7 @@ mod report;
 mod run;
 mod schema;
 mod try_faultload;
+mod watch;
 
 use crate::args::{Cli, Command};
 use crate::context::Context;
@@ -26,6 +27,7 @@ use crate::error::Error;
 pub(crate) fn run(cli: Cli, context: &Context) -> Result<u8, Error> {
     match cli.command {
         Command::Run(args) => run::run(&args, context),
+        Command::Watch(args) => watch::run(&args, context),
         Command::Try(args) => try_faultload::run(&args, context),
         Command::List(args) => calls::run(&args, context),
         Command::Plan(args) => plan::run(&args, context),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use murphy_campaign::Settings as Campaign;
 use murphy_model::{Mode, Outcome, Point};
-use murphy_report::number::counted;
+use murphy_report::number::{counted, rough_span};
 use murphy_system::spec::ScenarioSpec;
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;
@@ -17,7 +17,6 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::observe::{self, Seen};
 use crate::project::Project;
-use crate::settings::Typed;
 use crate::{exit, output, patience};
 
 /// Sizes beyond this are told together.
@@ -27,7 +26,7 @@ pub(crate) fn run(args: &PlanArgs, context: &Context) -> Result<u8, Error> {
     let project = Project::open(&args.project, context)?;
     let (mut all, mut codes) = (Vec::new(), Vec::new());
     for scenario in &project.scenarios {
-        let campaign = project.campaign(scenario, Typed::search(&args.search))?;
+        let campaign = project.campaign(scenario, &args.search.typed().into())?;
         let (seen, stopped) = observe::references(&project, scenario, &campaign, campaign.jobs)?;
         let forecast = Forecast::of(scenario, &campaign, &seen);
         match args.search.format {
@@ -180,7 +179,7 @@ impl Forecast {
             "faults", "cases at most"
         )?;
         for (label, cases) in self.rows() {
-            let time = span(self.seconds(&cases));
+            let time = rough_span(self.seconds(&cases));
             let count = cases.count.to_string();
             writeln!(out, "  {label:>8}  {count:>14}  about {time}")?;
         }
@@ -256,17 +255,6 @@ fn holds_up(mode: &Mode, timeout: Duration) -> Duration {
         Outcome::Hang => timeout,
         Outcome::Delay(span) => span.min(timeout),
         _ => Duration::ZERO,
-    }
-}
-
-fn span(seconds: f64) -> String {
-    match seconds {
-        s if s < 1.0 => format!("{:.0} ms", s * 1e3),
-        s if s < 120.0 => format!("{s:.0} s"),
-        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
-        s if s < 172_800.0 => format!("{:.0} h", s / 3600.0),
-        s if s < 31_536_000.0 => format!("{:.0} days", s / 86_400.0),
-        _ => "years".to_owned(),
     }
 }
 

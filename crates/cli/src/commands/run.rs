@@ -1,5 +1,7 @@
 //! `murphy run`: test your own system.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,56 +11,38 @@ use murphy_campaign::{Heading, Memory, Settings as Campaign, SetupError, Sink, W
 use murphy_model::{Faultload, Incomplete, Observed};
 use murphy_report::shell::quoted;
 use murphy_report::terminal::{Detail, RunResult};
-use murphy_report::{Summary, redact, terminal};
+use murphy_report::{Known, Summary, redact, terminal};
 use murphy_store::{Ndjson, output_files};
 use murphy_system::RunningSystem;
-use murphy_system::spec::ScenarioSpec;
+use murphy_system::spec::{ScenarioKind, ScenarioSpec};
 
 use crate::args::{Format, RunArgs};
 use crate::baseline_filter::BaselineFilter;
 use crate::campaign_record::{self, CampaignRecord};
 use crate::context::Context;
+use crate::each::TestsFound;
 use crate::entrance::{FirstReference, MissedEntry};
-use crate::error::{Error, complain};
+use crate::error::{self, Error, complain};
 use crate::progress::Progress;
 use crate::project::Project;
 use crate::reporting::{self, Output, Replays, Reports};
-use crate::settings::{Typed, rerun};
+use crate::settings::rerun;
 use crate::{exit, observe, output, patience, runtime};
-use murphy_config::TYPED;
+use murphy_config::{TYPED, Usage};
 
 /// What the scenarios of a run have in common.
-struct Run<'r> {
+pub(super) struct Run<'r> {
     args: &'r RunArgs,
     context: &'r Context,
     project: Project,
     reports: Reports,
     known: Option<BaselineFilter>,
+    /// The names of the scenarios: the file's, or the tests of one.
+    names: RefCell<Vec<String>>,
 }
 
 pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8, Error> {
-    if args.campaign.quiet {
-        output::be_quiet();
-    }
-    let project = Project::open(&args.named_project(), context)?;
-    let run = Run {
-        args,
-        context,
-        reports: Reports::of(&args.campaign.report, &project.config.reports)?,
-        known: BaselineFilter::open(&project, args.baseline.as_deref())?,
-        project,
-    };
-    if let Some(known) = &run.known {
-        known.say_expired();
-    }
-    let scenarios = &run.project.scenarios;
-    if args.search.format == Format::Json && scenarios.len() > 1 {
-        return Err(several_in_json(&run.project).into());
-    }
-    for scenario in scenarios {
-        let reports = run.reports.of_scenario(&scenario.name, scenarios.len() > 1);
-        reports.check()?;
-    }
+    let run = Run::open(args, context)?;
     runtime::block_on(run.all())?
 }
 
@@ -76,36 +60,129 @@ struct Done {
     broken: bool,
 }
 
-impl Run<'_> {
+/// What came of all scenarios.
+pub(super) struct Pass {
+    codes: Vec<u8>,
+    all: Vec<Done>,
+}
+
+impl Pass {
+    /// Whether a signal ended it.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.all.last().is_some_and(|last| last.interrupted)
+    }
+
+    /// Takes note that all was reported.
+    pub(super) fn tell(&self) {
+        tell(&self.all);
+    }
+
+    /// What it comes to.
+    pub(super) fn code(&self) -> u8 {
+        exit::worst(&self.codes)
+    }
+}
+
+impl<'r> Run<'r> {
+    /// What the arguments mean; all that can be known to be wrong before
+    /// anything is started ends here.
+    pub(super) fn open(args: &'r RunArgs, context: &'r Context) -> Result<Self, Error> {
+        if args.campaign.quiet {
+            output::be_quiet();
+        }
+        let project = Project::open(args.named_project(), context)?;
+        let project = project.with_each(&args.typed_each())?;
+        let run = Run {
+            args,
+            context,
+            reports: Reports::of(&args.campaign.report, &project.config.reports)?,
+            known: BaselineFilter::open(&project, args.baseline.as_deref())?,
+            names: RefCell::new(names(&project.scenarios)),
+            project,
+        };
+        if let Some(known) = &run.known {
+            known.say_expired();
+        }
+        run.check_output()?;
+        Ok(run)
+    }
+
+    /// Makes sure that what comes of the scenarios can be written.
+    fn check_output(&self) -> Result<(), Usage> {
+        let names = self.names.borrow();
+        if self.args.search.format == Format::Json && names.len() > 1 {
+            return Err(several_in_json(&names));
+        }
+        names
+            .iter()
+            .try_for_each(|name| self.reports_of(name).check())
+    }
+
+    fn reports_of(&self, scenario: &str) -> Reports {
+        let is_several = self.names.borrow().len() > 1;
+        self.reports.of_scenario(scenario, is_several)
+    }
+
+    /// The directory that holds the project.
+    pub(super) fn directory(&self) -> PathBuf {
+        self.project.config.file.directory().to_owned()
+    }
+
     /// All scenarios, one after the other, in one system.
     async fn all(&self) -> Result<u8, Error> {
-        let scenarios = &self.project.scenarios;
+        let mut shared = SharedSystem::default();
+        let pass = self.pass(&mut shared).await?;
+        let stopped = runtime::stop(shared.stop(), pass.is_interrupted()).await;
+        let is_stopped = stopped.interrupted || pass.all.iter().any(|done| done.is_stopped);
+        let code = stopped.with_result(pass.code());
+        if !is_stopped {
+            pass.tell();
+        }
+        Ok(code)
+    }
+
+    /// All scenarios once, in a system that stays up.
+    pub(super) async fn pass(&self, shared: &mut SharedSystem) -> Result<Pass, Error> {
         let detail = self.args.campaign.detail();
         let mut codes = Vec::new();
         let mut all: Vec<Done> = Vec::new();
         let mut results: Vec<RunResult> = Vec::new();
-        let mut shared = SharedSystem::default();
-        for scenario in scenarios {
+        let (scenarios, code) = self.scenarios(shared).await?;
+        codes.extend(code);
+        self.names.replace(names(&scenarios));
+        self.check_output()?;
+        for scenario in &scenarios {
             if scenarios.len() > 1 {
                 output::progress(format_args!("scenario `{}`:", scenario.name));
             }
             if !all.is_empty() && detail == Detail::Full {
                 output::write(|out| writeln!(out))?;
             }
-            match one(self, scenario, &mut shared).await {
+            match one(self, scenario, shared).await {
                 Ok((done, result)) => {
                     codes.push(done.code);
                     all.push(done);
                     results.push(result);
                 }
                 Err(error @ (Error::Usage(_) | Error::Config(_) | Error::Interrupted)) => {
-                    self.show(&results)?;
+                    self.show(&mut results)?;
                     shared.give_up().await;
                     return Err(error);
                 }
+                // A test that turns out to be unfit is left out like those
+                // that fail at once.
+                Err(
+                    error
+                    @ (Error::Reference { .. } | Error::Flaky { .. } | Error::Unstable { .. }),
+                ) if is_test(scenario) => {
+                    results.push(RunResult::NotRun {
+                        scenario: scenario.name.clone(),
+                        why: error.in_one_line(),
+                    });
+                }
                 // A scenario that cannot run does not stop the others.
                 Err(error) => {
-                    codes.push(error.report());
+                    codes.push(error::report(&error));
                     results.push(RunResult::NotRun {
                         scenario: scenario.name.clone(),
                         why: error.in_one_line(),
@@ -119,51 +196,101 @@ impl Run<'_> {
                 _ => {}
             }
         }
-        self.show(&results)?;
-        let interrupted = all.last().is_some_and(|last| last.interrupted);
-        let stopped = runtime::stop(shared.stop(), interrupted).await;
-        let is_stopped = stopped.interrupted || all.iter().any(|done| done.is_stopped);
-        let code = stopped.with_result(exit::worst(&codes));
-        if !is_stopped {
-            tell(&all);
+        self.show(&mut results)?;
+        Ok(Pass { codes, all })
+    }
+
+    /// The scenarios to be searched: where one stands for the tests of a command,
+    /// these, with what was seen of them at a first look. The exit code where
+    /// that leaves none.
+    async fn scenarios(
+        &self,
+        shared: &mut SharedSystem,
+    ) -> Result<(Vec<ScenarioSpec>, Option<u8>), Error> {
+        let mut all = Vec::new();
+        let mut codes = Vec::new();
+        for scenario in &self.project.scenarios {
+            if !matches!(scenario.kind, ScenarioKind::Each(_)) {
+                all.push(scenario.clone());
+                continue;
+            }
+            let jobs = self.project.jobs(&self.args.search.typed());
+            let name = format!("pid-{}", std::process::id());
+            let system = shared.enter(&self.project, jobs, &name, Anew::No).await?;
+            let found = TestsFound::look(&system, scenario, &self.args.filter).await?;
+            if self.args.search.format == Format::Human {
+                let whole = self.args.campaign.detail() == Detail::Full;
+                output::write(|out| found.write(whole, out))?;
+            }
+            codes.extend(found.code());
+            all.extend(found.scenarios);
         }
-        Ok(code)
+        Ok((all, codes.into_iter().max()))
     }
 
     /// Shows what came of all scenarios. One that could not be run and was the
     /// only one has had its say.
-    fn show(&self, results: &[RunResult]) -> Result<(), Error> {
+    fn show(&self, results: &mut [RunResult]) -> Result<(), Error> {
         let is_searched = |result: &RunResult| matches!(result, RunResult::Ran(_));
         let nothing = !results.iter().any(is_searched);
         if self.args.search.format == Format::Json || nothing {
             return Ok(());
         }
+        keep_entries_of_others(results.iter_mut().filter_map(RunResult::known));
         let detail = self.args.campaign.detail();
         let width = self.context.width;
         output::write(|out| terminal::write_run(results, detail, width, out))
     }
 }
 
+/// An entry of the baseline that another scenario needs can not go.
+fn keep_entries_of_others<'k>(known: impl Iterator<Item = &'k mut Known>) {
+    let known: Vec<&mut Known> = known.collect();
+    let through = known.iter().flat_map(|it| it.through.values().cloned());
+    let through: BTreeSet<String> = through.collect();
+    for known in known {
+        let is_needed = |id: &String| through.iter().any(|it| it.split(' ').next() == Some(id));
+        known.stale.retain(|id| !is_needed(id));
+    }
+}
+
+/// Whether services begin anew for a scenario.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Anew {
+    Yes,
+    /// The tests of a suite follow one another, as they always do.
+    No,
+}
+
+fn is_test(scenario: &ScenarioSpec) -> bool {
+    matches!(scenario.kind, ScenarioKind::Test(_))
+}
+
 /// The system that the scenarios of a run share.
 #[derive(Default)]
-struct SharedSystem {
+pub(super) struct SharedSystem {
     running: Option<Arc<RunningSystem>>,
     /// The campaign it was started for: logs are below that.
     name: String,
+    /// Whether it was said where logs are.
+    has_told_logs: bool,
 }
 
 impl SharedSystem {
     /// The system, for another scenario: started the first time, restarted after
-    /// that, so that each meets services that have just come up, and shows what
-    /// they do then.
+    /// that where each is to meet services that have just come up, and to show
+    /// what they do then.
     async fn enter(
         &mut self,
         project: &Project,
         jobs: u32,
         name: &str,
+        anew: Anew,
     ) -> Result<Arc<RunningSystem>, Error> {
         if let Some(running) = &self.running {
-            running.restart().await?;
+            if anew == Anew::Yes {
+                running.restart().await?;
+            }
             return Ok(running.clone());
         }
         let running = project.start(&project.scenarios, jobs, name, None).await?;
@@ -171,8 +298,17 @@ impl SharedSystem {
         Ok(self.running.insert(running).clone())
     }
 
+    /// Files have changed: test runners load them anew, and services begin anew.
+    pub(super) async fn begin_anew(&mut self) -> Result<(), Error> {
+        if let Some(running) = &self.running {
+            running.stop_runners().await;
+            running.restart().await?;
+        }
+        Ok(())
+    }
+
     /// Stops it, if it is there.
-    async fn stop(&mut self) -> Result<(), SetupError> {
+    pub(super) async fn stop(&mut self) -> Result<(), SetupError> {
         match self.running.take().and_then(Arc::into_inner) {
             Some(running) => running.stop().await,
             None => Ok(()),
@@ -181,7 +317,7 @@ impl SharedSystem {
 
     /// The same where something is wrong already: the first thing that went
     /// wrong is the one to be told.
-    async fn give_up(&mut self) {
+    pub(super) async fn give_up(&mut self) {
         let _ = self.stop().await;
     }
 }
@@ -192,9 +328,12 @@ fn tell(all: &[Done]) {
     campaign_record::tell(all.iter().map(|done| &done.kept));
 }
 
-fn several_in_json(project: &Project) -> murphy_config::Usage {
-    let names: Vec<&str> = project.scenarios.iter().map(|s| s.name.as_str()).collect();
-    murphy_config::Usage::new("`--format json` prints one object, and there are several scenarios")
+fn names(scenarios: &[ScenarioSpec]) -> Vec<String> {
+    scenarios.iter().map(|it| it.name.clone()).collect()
+}
+
+fn several_in_json(names: &[String]) -> Usage {
+    Usage::new("`--format json` prints one object, and there are several scenarios")
         .at("--format", "json", "json", "one scenario is expected")
         .hint(format!(
             "choose one with `--scenario`: {}; or write each with `--report json=PATH`",
@@ -202,33 +341,75 @@ fn several_in_json(project: &Project) -> murphy_config::Usage {
         ))
 }
 
-/// One scenario, from its settings to its exit code.
+/// One scenario, from its settings to its exit code. A test that turns out to be
+/// changed by its warm runner begins anew, with a process per execution.
 async fn one(
     run: &Run<'_>,
     scenario: &ScenarioSpec,
     shared: &mut SharedSystem,
 ) -> Result<(Done, RunResult), Error> {
+    match attempt(run, scenario, shared).await? {
+        Attempt::Done(done, result) => Ok((*done, result)),
+        Attempt::NotWarm(why) => {
+            output::note(format_args!(
+                "`{}` begins anew, with a process per execution: {why}",
+                scenario.name
+            ));
+            match attempt(run, &scenario.fresh(), shared).await? {
+                Attempt::Done(done, result) => Ok((*done, result)),
+                Attempt::NotWarm(_) => unreachable!("it was not warm"),
+            }
+        }
+    }
+}
+
+/// What came of trying to search a scenario.
+enum Attempt {
+    Done(Box<Done>, RunResult),
+    /// Its warm runner could not be trusted any more.
+    NotWarm(String),
+}
+
+async fn attempt(
+    run: &Run<'_>,
+    scenario: &ScenarioSpec,
+    shared: &mut SharedSystem,
+) -> Result<Attempt, Error> {
     let (args, project) = (run.args, &run.project);
-    let mut campaign = project.campaign(scenario, Typed::campaign(&args.search, &args.campaign))?;
+    let mut campaign = project.campaign(scenario, &args.campaign.typed(&args.search))?;
     if let Some(note) = patience::note(&campaign, scenario) {
         output::note(format_args!("{note}"));
     }
-    let mut kept = CampaignRecord::open(args, project, scenario, &campaign, &own_files(run))?;
-    let among_several = project.scenarios.len() > 1;
-    let reports = run.reports.of_scenario(&scenario.name, among_several);
+    let mut kept = CampaignRecord::open(
+        args.earlier(),
+        args.saved(),
+        project,
+        scenario,
+        &campaign,
+        &own_files(run),
+    )?;
+    let reports = run.reports_of(&scenario.name);
     campaign.heading = Heading {
         about: about(scenario),
         explain_command: explain_command(args, project, scenario),
         explain_ending: explain_ending(&project.command),
-        rerun_command: rerun::run_command(args, project, scenario),
+        rerun_command: rerun::run_command(args.project.config.as_deref(), project, scenario),
         declared_in: match is_in_file(project, scenario) {
             true => format!("[scenario.{}]", scenario.name),
             false => "the scenario in murphy.toml".to_owned(),
         },
         solo: None,
     };
-    let system = shared.enter(project, campaign.jobs, kept.name()).await?;
+    let anew = if is_test(scenario) {
+        Anew::No
+    } else {
+        Anew::Yes
+    };
+    let system = shared
+        .enter(project, campaign.jobs, kept.name(), anew)
+        .await?;
     let (world, correlation) = project.enter(system, scenario, campaign.jobs).await?;
+    let was_warm = world.why_fresh().is_none();
     campaign.jobs = campaign.jobs.min(world.workers());
     campaign.heading.solo = murphy::why_one_at_a_time(&correlation);
     let mut first = FirstReference::default();
@@ -242,7 +423,11 @@ async fn one(
     );
     let done = done.await;
     let missed = first.missed(&world, &project.config.system, scenario);
+    let not_warm = world.why_fresh().filter(|_| was_warm);
     world.stop().await?;
+    if let Some(why) = not_warm {
+        return Ok(Attempt::NotWarm(why));
+    }
     let (done, interrupted) = done.map_err(|error| match &missed {
         Some(missed) => missed.explain(error),
         None => error,
@@ -252,7 +437,7 @@ async fn one(
     let short = done.outcome.certificate.incomplete.clone();
     let has_findings = !done.outcome.findings.is_empty();
     let (code, summary) = report(run, &campaign, done, &reports, missed.as_ref())?;
-    if has_findings {
+    if has_findings && !std::mem::replace(&mut shared.has_told_logs, true) {
         say_where_logs_are(&project.state().join("run").join(&shared.name).join("logs"));
     }
     let is_short = matches!(short, Some(Incomplete::Stopped { .. }));
@@ -266,7 +451,10 @@ async fn one(
         is_stopped: is_short || interrupted,
         interrupted,
     };
-    Ok((done, RunResult::Ran(Box::new(summary))))
+    Ok(Attempt::Done(
+        Box::new(done),
+        RunResult::Ran(Box::new(summary)),
+    ))
 }
 
 /// Findings show the last lines of each log; empty logs are omitted.
@@ -283,11 +471,9 @@ fn say_where_logs_are(folder: &Path) {
 /// What Murphy writes and wrote, besides what is in its own directory.
 fn own_files(run: &Run<'_>) -> Vec<PathBuf> {
     let project = &run.project;
-    let several = project.scenarios.len() > 1;
     let mut files = vec![project.baseline(run.args.baseline.as_deref())];
-    for scenario in &project.scenarios {
-        let reports = run.reports.of_scenario(&scenario.name, several);
-        files.extend(reports.paths().map(PathBuf::from));
+    for name in run.names.borrow().iter() {
+        files.extend(run.reports_of(name).paths().map(PathBuf::from));
     }
     output_files::with_earlier(project.state(), files)
 }
@@ -370,7 +556,7 @@ fn report(
     let replays = replays.save(&summary.findings);
     summary.replay_command = reporting::replay_command(&replays);
     let known = run.known.as_ref();
-    summary.known = known.map(|known| known.of(&summary, &args.search));
+    summary.known = known.map(|known| known.of(&summary, &args.search.typed()));
     let output = Output {
         format: args.search.format,
         detail: args.campaign.detail(),
@@ -395,7 +581,7 @@ fn explain_command(args: &RunArgs, project: &Project, scenario: &ScenarioSpec) -
         add("--config", &config.display().to_string());
     }
     let is_only = project.command.is_empty() && project.config.scenarios.len() == 1;
-    if is_in_file(project, scenario) && !is_only {
+    if is_test(scenario) || (is_in_file(project, scenario) && !is_only) {
         add("--scenario", &scenario.name);
     }
     words.join(" ")
@@ -432,13 +618,34 @@ fn about(scenario: &ScenarioSpec) -> String {
             let all: Vec<String> = requests.iter().map(text).collect();
             all.join(", then ")
         }
+        ScenarioKind::Each(each) => redact::spoken(&each.runner.command.command),
+        ScenarioKind::Test(test) => {
+            format!("a test of {}", redact::spoken(&test.runner.command.command))
+        }
         ScenarioKind::Function(_) => "a function".to_owned(),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::explain_ending;
+    use murphy_report::Known;
+
+    use super::{explain_ending, keep_entries_of_others};
+
+    #[test]
+    fn an_entry_that_another_scenario_needs_is_not_stale() {
+        let entry = "M-1 in scenario `buy`".to_owned();
+        let mut buy = Known {
+            stale: vec!["M-1".to_owned(), "M-2".to_owned()],
+            ..Known::default()
+        };
+        let mut pay = Known {
+            through: [("M-7".to_owned(), entry)].into(),
+            ..Known::default()
+        };
+        keep_entries_of_others([&mut buy, &mut pay].into_iter());
+        assert_eq!(buy.stale, ["M-2"]);
+    }
 
     #[test]
     fn a_test_that_was_typed_with_a_secret_is_not_repeated() {

@@ -16,15 +16,15 @@ use murphy_report::{fault_text, point_text, terminal};
 use murphy_system::spec::ScenarioSpec;
 
 use super::explain;
-use crate::args::{SearchArgs, TryArgs};
+use crate::args::TryArgs;
 use crate::context::Context;
 use crate::error::Error;
 use crate::past_execution::write_printed;
 use crate::project::Project;
 use crate::runtime::{self, Stopped};
-use crate::settings::Typed;
 use crate::{exit, observe, output};
 use murphy_config::Usage;
+use murphy_project::typed::Typed;
 
 /// More calls than this are not read.
 const MOST_CALLS: usize = 20;
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &TryArgs, context: &Context) -> Result<u8, Error> {
     let faultload = read(&args.faultload)?;
     let project = Project::open(&args.project, context)?;
     let scenario = explain::only(&project)?;
-    let campaign = project.campaign(scenario, Typed::search(&SearchArgs::default()))?;
+    let campaign = project.campaign(scenario, &Typed::default())?;
     let work = tried(&project, scenario, &campaign, &faultload);
     let (tried, stopped) = runtime::block_on(work)??;
     output::write(|out| tried.write(&scenario.name, out))?;
@@ -108,6 +108,7 @@ async fn under_faults(
 ) -> Result<Tried, Error> {
     let references = murphy_campaign::references(world, campaign, &mut Nobody).await;
     let references = references.map_err(|failed| Error::of_campaign(failed, observe::HINT))?;
+    observe::note_left_out(&references.chosen);
     let identity = Arc::new(references.chosen.identity);
     let observed = world.run(0, faultload, &identity).await?;
     let reference = Reference::of([&references.observed]);

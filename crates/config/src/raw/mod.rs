@@ -44,7 +44,7 @@ pub(crate) struct Root {
     /// How particular calls fail; the first entry that matches a call counts.
     #[serde(default)]
     pub(crate) modes: Vec<ModesAt>,
-    /// What tells calls apart.
+    /// What identifies a call.
     #[serde(default)]
     pub(crate) identity: Identity,
     /// How calls are known to belong to an execution.
@@ -144,6 +144,18 @@ pub(crate) struct Scenario {
     pub(crate) expect: Option<At<Expect>>,
     /// Requests in turn.
     pub(crate) steps: Option<At<Vec<At<Request>>>>,
+    /// Makes each test of the command a scenario of its own: true for a runner that the command names, or which: "pytest", "mocha", "vitest", "unittest", "jest", "node", "cargo", "nextest"; "worker" for a command that speaks the worker protocol.
+    pub(crate) each: Option<At<Each>>,
+    /// With `each`, for any other runner: a command that prints the id of each test on a line.
+    pub(crate) list_command: Option<Words>,
+    /// With `list_command`: the command that runs one test, whose id stands for `{id}`.
+    pub(crate) one_command: Option<Words>,
+    /// With `each`: every execution has a process of its own, instead of a runner that stays alive.
+    pub(crate) fresh: Option<At<bool>>,
+    /// With `each`: fixtures of modules, classes and sessions are torn down after every execution.
+    pub(crate) fresh_fixtures: Option<At<bool>>,
+    /// With `each`: the phases of a test in which calls may fail, of "setup", "call" and "teardown"; default ["call"].
+    pub(crate) phases: Option<At<Vec<Text>>>,
     /// How long it may take before it counts as stuck.
     pub(crate) timeout: Option<Text>,
     /// What happens to the test's own requests: they are only observed ("observe"), or fail like any other call ("inject").
@@ -151,6 +163,16 @@ pub(crate) struct Scenario {
     pub(crate) entry: Option<Text>,
     /// Answers to its requests that are right while a fault is injected: a test that fails on one of them was refused honestly, which is no finding. Statuses, or answers such as `{ status = 200, contains = "unavailable" }`.
     pub(crate) under_fault: Option<At<OneOrMany<UnderFault<ExpectedAnswer>>>>,
+}
+
+/// Whether, or by which runner, each test is a scenario.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "true, false or the name of a runner")]
+pub(crate) enum Each {
+    /// By the runner that the command names.
+    Guess(bool),
+    /// By this one.
+    Runner(String),
 }
 
 /// A request: `request` or `grpc`.
@@ -297,7 +319,7 @@ pub(crate) struct ModesAt {
     pub(crate) modes: Modes,
 }
 
-/// What tells calls apart; each component "auto", "on" or "off".
+/// What identifies a call; each component "auto", "on" or "off".
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Identity {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use murphy_system::spec::{ScenarioKind, ScenarioSpec, Source, StepSpec, SystemSpec};
+use murphy_system::spec::{ScenarioSpec, Source, StepSpec, SystemSpec};
 
 /// Adds variables to the environments of services, steps and scenarios.
 pub(super) fn share(
@@ -29,10 +29,8 @@ pub(super) fn share(
         StepSpec::Command(command) => Some(&mut command.environment),
         StepSpec::Request(_) | StepSpec::Function(_) => None,
     });
-    let scenarios = scenarios.iter_mut().filter_map(|it| match &mut it.kind {
-        ScenarioKind::Command(command) => Some(&mut command.environment),
-        ScenarioKind::Requests(_) | ScenarioKind::Function(_) => None,
-    });
+    let commands = scenarios.iter_mut().filter_map(|it| it.kind.command_mut());
+    let scenarios = commands.map(|it| &mut it.environment);
     for environment in services.chain(steps).chain(scenarios) {
         for (name, value) in common {
             let own = environment.entry(name.clone());

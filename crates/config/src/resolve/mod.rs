@@ -5,6 +5,7 @@
 //! are told at once.
 
 mod checker;
+pub(crate) mod each;
 mod environment;
 mod harden;
 mod outputs;

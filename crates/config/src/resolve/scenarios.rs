@@ -8,6 +8,7 @@ use murphy_system::spec::{
 };
 
 use super::checker::{Checker, Filler};
+use super::each::Keys;
 use super::requests;
 use crate::raw::{
     self, At, ExpectedAnswer, Named, OneOrMany, Request, Scenario, Step, StepTable, Steps, Text,
@@ -19,7 +20,16 @@ use crate::{SCENARIO_TIMEOUT, Span};
 type Present = (&'static str, Option<Span>);
 
 /// What each form takes besides the key that makes it one.
-const OF_COMMAND: &[&str] = &["directory", "env"];
+const OF_COMMAND: &[&str] = &[
+    "directory",
+    "env",
+    "each",
+    "list_command",
+    "one_command",
+    "fresh",
+    "fresh_fixtures",
+    "phases",
+];
 const OF_REQUEST: &[&str] = &["service", "headers", "json", "body", "expect"];
 const OF_GRPC: &[&str] = &["service", "headers", "json", "expect"];
 const OF_STEPS: &[&str] = &["service"];
@@ -74,8 +84,15 @@ fn one(checker: &mut Checker<'_>, name: &Text, mut raw: Scenario) -> Option<Scen
         ("expect", span(&raw.expect)),
     ];
     check_fit(checker, form, others);
+    let each = Keys::take(&mut raw);
+    check_fit(checker, form, each.present());
     let under_fault = under_fault(checker, raw.under_fault.take(), form);
     let mut kind = kind(checker, raw)?;
+    if let ScenarioKind::Command(command) = &kind
+        && let Some(each) = each.resolve(checker, &name.value, command)?
+    {
+        kind = ScenarioKind::Each(Box::new(each));
+    }
     if let ScenarioKind::Requests(requests) = &mut kind {
         for expect in requests.iter_mut().map(|request| &mut request.expect) {
             let declared = under_fault.clone();

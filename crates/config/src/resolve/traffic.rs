@@ -13,7 +13,7 @@ use super::checker::Checker;
 use crate::raw::{Answer, At, Context, Identity, Inject, Named, Text, Words};
 use crate::{ContextRules, IdentityRules, Switch};
 
-/// What tells calls apart.
+/// What identifies a call.
 pub(super) fn identity(checker: &mut Checker<'_>, raw: Identity) -> IdentityRules {
     let paths = paths(checker, raw.paths);
     let masked = raw.mask.map(At::items).unwrap_or_default();

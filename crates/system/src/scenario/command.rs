@@ -11,8 +11,8 @@ use super::super::log::Log;
 use super::super::process::{Children, Exit, Process, Start};
 use super::super::spec::{CommandSpec, Session};
 use super::super::template::{Places, expand};
-use super::complaint::telling_line;
 use murphy_campaign::SetupError;
+use murphy_oracle::telling_line;
 
 /// A program with everything filled in that does not change.
 pub(crate) struct Program {
@@ -76,8 +76,11 @@ impl Program {
 /// The variable in which a test finds where to ask about its execution.
 pub const CONTROL_VARIABLE: &str = "MURPHY_CONTROL_URL";
 
+/// The variable with what it must show there.
+pub const TOKEN_VARIABLE: &str = "MURPHY_TOKEN";
+
 /// What a test knows of its execution, as variables.
-pub(super) fn variables(session: &Session, worker: u32) -> [(&'static str, String); 7] {
+pub(super) fn variables(session: &Session, worker: u32) -> [(&'static str, String); 8] {
     [
         ("TRACEPARENT", session.traceparent.clone()),
         ("TRACESTATE", session.tracestate.clone()),
@@ -88,6 +91,7 @@ pub(super) fn variables(session: &Session, worker: u32) -> [(&'static str, Strin
             serde_json::json!(session.faults).to_string(),
         ),
         (CONTROL_VARIABLE, session.control.clone()),
+        (TOKEN_VARIABLE, session.token.clone()),
         ("MURPHY_WORKER", worker.to_string()),
     ]
 }

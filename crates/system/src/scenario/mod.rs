@@ -1,40 +1,39 @@
 //! Tests of every kind, ready to be run again and again.
 //!
 //! Owns how a test is started, waited for and ended; what it is told of its
-//! execution comes from outside. One file per kind: a command, requests; a
-//! function needs none.
+//! execution comes from outside. A command has a file here, declared requests
+//! are [`murphy_request`]'s, and a function needs nothing.
 
 pub(super) mod command;
-mod complaint;
-pub(super) mod expect;
-mod grpc;
-pub mod json_path;
-pub(super) mod reflection;
-pub(super) mod request;
 
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::task::JoinSet;
 
+use super::control::RunOrder;
 use super::log::Log;
 use super::process::{Children, Process};
-use super::spec::{Function, FutureResult, ScenarioKind, ScenarioSpec, Session};
+use super::runner::{Aftermath, Runner, Taken, TestRun};
+use super::running_system::RunningSystem;
+use super::spec::{
+    CommandSpec, Function, FutureResult, ScenarioKind, ScenarioSpec, Session, TestSpec,
+};
 use super::template::Places;
-use super::wiring::Wiring;
 use command::Program;
 use murphy_campaign::SetupError;
-use reflection::Schemas;
-use request::{Around, Requests};
+use murphy_request::{Around, Requests, Schemas};
 
 /// A test, ready to be run by any worker.
 pub(super) enum Scenario {
     Command(Vec<Program>),
     Requests(Vec<AsyncMutex<Requests>>),
     Function(Function, Vec<BTreeMap<String, String>>),
+    Test(TestSpec, Runner),
 }
 
 /// What a test may be told of its execution.
@@ -44,6 +43,8 @@ pub(super) struct About<'a> {
     pub(super) session: &'a (dyn Fn() -> Session + Send + Sync),
     /// Likewise: the headers that name the execution.
     pub(super) headers: &'a (dyn Fn() -> Vec<(String, String)> + Send + Sync),
+    /// How long it may take.
+    pub(super) timeout: Duration,
     pub(super) injected: &'a (dyn Fn() -> bool + Send + Sync),
     /// Where it prints.
     pub(super) printed: &'a Arc<Log>,
@@ -53,16 +54,20 @@ impl Scenario {
     /// Makes a test ready for every worker, while its services are up.
     pub(super) async fn prepare(
         spec: &ScenarioSpec,
-        wiring: &Wiring,
+        system: &RunningSystem,
         workers: u32,
         mark: &str,
     ) -> Result<Self, SetupError> {
+        let wiring = &system.wiring;
         let what = format!("scenario `{}`", spec.name);
+        let programs = |command: &CommandSpec| {
+            let program = |worker| Program::new(&what, command, wiring.entries(worker), mark);
+            (0..workers).map(program).collect::<Result<_, _>>()
+        };
         Ok(match &spec.kind {
-            ScenarioKind::Command(command) => {
-                let program = |worker| Program::new(&what, command, wiring.entries(worker), mark);
-                Scenario::Command((0..workers).map(program).collect::<Result<_, _>>()?)
-            }
+            ScenarioKind::Command(command) => Scenario::Command(programs(command)?),
+            // All tests at once, for who looks at the whole.
+            ScenarioKind::Each(each) => Scenario::Command(programs(&each.runner.command)?),
             ScenarioKind::Requests(specs) => {
                 let mut schemas = Schemas::default();
                 let mut all = Vec::new();
@@ -77,11 +82,21 @@ impl Scenario {
                 let entries = |worker| urls(wiring.entries(worker));
                 Scenario::Function(function.clone(), (0..workers).map(entries).collect())
             }
+            ScenarioKind::Test(test) => {
+                let entries = (0..workers).map(|worker| wiring.entries(worker));
+                let runner = Runner::prepare(&test.runner, entries, mark, system.plugins()?)?;
+                Scenario::Test(test.clone(), runner)
+            }
         })
     }
 
-    /// Starts it on a worker.
-    pub(super) fn start<'r>(&'r self, about: &'r About<'r>) -> Result<Run<'r>, SetupError> {
+    /// Starts it on a worker, and a test of a runner in the one that was taken
+    /// for it.
+    pub(super) fn start<'r>(
+        &'r self,
+        about: &'r About<'r>,
+        runner: Option<Taken>,
+    ) -> Result<Run<'r>, SetupError> {
         let worker = about.worker as usize;
         Ok(match self {
             Scenario::Command(programs) => {
@@ -98,7 +113,8 @@ impl Scenario {
                         headers: &headers,
                         injected: about.injected,
                     };
-                    requests.lock().await.send(&around, about.printed).await
+                    let print = |text: &str| about.printed.write(text.as_bytes());
+                    requests.lock().await.send(&around, &print).await
                 }))
             }
             Scenario::Function(function, entries) => {
@@ -106,7 +122,25 @@ impl Scenario {
                 session.entries = entries[worker].clone();
                 Run::Task(Task::start(function(session)))
             }
+            Scenario::Test(test, _) => {
+                let runner = runner.expect("taken for every test of a runner");
+                let order = order(test, about);
+                Run::Test(Box::new(TestRun::new(runner, order, about.printed.clone())))
+            }
         })
+    }
+}
+
+fn order(test: &TestSpec, about: &About<'_>) -> RunOrder {
+    let session = (about.session)();
+    RunOrder {
+        execution: session.execution,
+        test: test.id.clone(),
+        phases: test.runner.phases.clone(),
+        fresh_fixtures: test.runner.fresh_fixtures,
+        timeout_ms: u64::try_from(about.timeout.as_millis()).unwrap_or(u64::MAX),
+        faults: session.faults,
+        headers: (about.headers)().into_iter().collect(),
     }
 }
 
@@ -115,6 +149,7 @@ pub(super) enum Run<'r> {
     Process(Process, Arc<Log>),
     Here(Pin<Box<dyn Future<Output = Result<(), String>> + Send + 'r>>),
     Task(Task),
+    Test(Box<TestRun>),
 }
 
 impl Run<'_> {
@@ -124,16 +159,19 @@ impl Run<'_> {
             Run::Process(process, printed) => command::result(process.ended().await, printed),
             Run::Here(sending) => sending.await,
             Run::Task(task) => task.result().await,
+            Run::Test(test) => test.result().await,
         }
     }
 
     /// Ends it, if it has not ended, and returns when it can do nothing more.
-    pub(super) async fn end(self) {
+    pub(super) async fn end(self) -> Aftermath {
         match self {
             Run::Process(process, _) => process.kill().await,
             Run::Here(sending) => drop(sending),
             Run::Task(mut task) => task.0.shutdown().await,
+            Run::Test(test) => return test.end().await,
         }
+        Aftermath::default()
     }
 }
 
@@ -173,7 +211,7 @@ fn panicked(error: tokio::task::JoinError) -> String {
     let text = payload.downcast_ref::<&str>().copied();
     let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     match text {
-        Some(text) => format!("panicked: {}", complaint::mask(text)),
+        Some(text) => format!("panicked: {}", murphy_oracle::mask(text)),
         None => "panicked".to_owned(),
     }
 }

@@ -1,9 +1,10 @@
 //! The entries of a baseline, each with whether it still holds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::Path;
 
+use murphy_report::bug_name;
 use murphy_report::terminal::visible;
 use murphy_store::baseline::{Date, Entry};
 
@@ -36,13 +37,17 @@ pub(super) fn run(args: &BaselineListArgs, context: &Context) -> Result<u8, Erro
     Ok(exit::OK)
 }
 
-/// What the last campaign of each scenario found, where it looked everywhere:
-/// only then is a bug known to be gone.
-fn found_last(
-    config: &Option<std::path::PathBuf>,
-    context: &Context,
-) -> Result<BTreeMap<String, Vec<String>>, Error> {
-    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+/// What the last campaigns found, by scenario, where they looked everywhere: only
+/// then is a bug known to be gone.
+#[derive(Default)]
+struct FoundLast {
+    ids: BTreeMap<String, Vec<String>>,
+    /// The bugs, in whatever scenario.
+    bugs: BTreeSet<String>,
+}
+
+fn found_last(config: &Option<std::path::PathBuf>, context: &Context) -> Result<FoundLast, Error> {
+    let mut found = FoundLast::default();
     let Some(stored) = Stored::open_if_any(config.as_deref(), context)? else {
         return Ok(found);
     };
@@ -51,18 +56,24 @@ fn found_last(
         entry.incomplete.is_none() && !campaign_record::asked(&entry.settings).search.is_narrowed()
     });
     for entry in &campaigns {
-        found.entry(entry.scenario.clone()).or_default();
+        found.ids.entry(entry.scenario.clone()).or_default();
     }
     for stored::Found { entry, finding } in stored.findings(campaigns)? {
-        found.entry(entry.scenario).or_default().push(finding.id);
+        found.bugs.insert(bug_name(&finding));
+        found
+            .ids
+            .entry(entry.scenario)
+            .or_default()
+            .push(finding.id);
     }
     Ok(found)
 }
 
-fn state(entry: &Entry, found: &BTreeMap<String, Vec<String>>, today: &Date) -> State {
-    let found = found.get(&entry.scenario);
+fn state(entry: &Entry, found: &FoundLast, today: &Date) -> State {
+    let ids = found.ids.get(&entry.scenario);
+    let is_elsewhere = found.bugs.iter().any(|bug| entry.is_about(bug));
     match () {
-        () if found.is_some_and(|found| !found.contains(&entry.id)) => State::Stale,
+        () if !is_elsewhere && ids.is_some_and(|ids| !ids.contains(&entry.id)) => State::Stale,
         () if entry.is_expired(today) => State::Expired,
         () => State::Holds,
     }
@@ -141,5 +152,55 @@ fn write_entry(entry: &Entry, state: State, out: &mut dyn Write) -> io::Result<(
     match entry.reason.as_str() {
         "" => writeln!(out, "    no reason given"),
         reason => writeln!(out, "    reason: {}", visible(reason)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use murphy_store::baseline::{Baseline, Excuse, ToKnow};
+
+    use super::*;
+
+    fn day(text: &str) -> Date {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn an_entry_is_stale_once_no_scenario_shows_its_bug() {
+        let known = ToKnow {
+            id: "M-1",
+            class: "no-handling",
+            call: String::new(),
+            bug: "the cart".to_owned(),
+            summary: "it failed",
+            modes: BTreeSet::new(),
+        };
+        let excuse = Excuse {
+            reason: String::new(),
+            expires: Some(day("2026-12-31")),
+        };
+        let mut baseline = Baseline::default();
+        baseline.add("buy", [known], &excuse, &day("2026-11-16"));
+        let entry = &baseline.entries()[0];
+        let found = |scenario: &str, ids: &[&str], bugs: &[&str]| FoundLast {
+            ids: [(
+                scenario.to_owned(),
+                ids.iter().map(|it| (*it).to_owned()).collect(),
+            )]
+            .into(),
+            bugs: bugs.iter().map(|it| (*it).to_owned()).collect(),
+        };
+        let cases = [
+            (found("buy", &["M-1"], &[]), State::Holds),
+            (found("buy", &[], &["the stock"]), State::Stale),
+            (found("buy", &[], &["the cart"]), State::Holds),
+            (found("pay", &[], &[]), State::Holds),
+        ];
+        for (at, (found, expected)) in cases.into_iter().enumerate() {
+            let is_so = state(entry, &found, &day("2026-12-01")) == expected;
+            assert!(is_so, "case {at}");
+        }
+        let found = found("buy", &[], &["the cart"]);
+        assert!(state(entry, &found, &day("2027-01-01")) == State::Expired);
     }
 }

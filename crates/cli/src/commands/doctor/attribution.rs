@@ -48,6 +48,7 @@ fn told(is_entry: bool, link: Option<Link>, carriers: &[&str]) -> String {
         Some(Link::Spans) => format!("certain, by span ids ({})", by()),
         Some(Link::Inferred) => "likely: the only call under way that could".to_owned(),
         Some(Link::Ambiguous) => "A GUESS: several calls under way could".to_owned(),
+        Some(Link::Background) => "A GUESS: made after its caller had answered".to_owned(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use murphy_system::spec::{Health, Source};
 use murphy_system::{LiveWorld, ServiceState};
 
-use crate::error::Error;
+use crate::error::{self, Error};
 use crate::project::Project;
 
 /// The services of a world, which are up: otherwise there were none.
@@ -68,7 +68,7 @@ pub(super) fn complain(states: &[ServiceState]) -> bool {
     let troubles: Vec<_> = states.iter().filter_map(|it| it.trouble.clone()).collect();
     let any = !troubles.is_empty();
     for trouble in troubles {
-        Error::Broken(trouble).report();
+        error::report(&Error::Broken(trouble));
     }
     any
 }

@@ -4,8 +4,9 @@
 use std::io::{self, Write};
 
 use murphy_campaign::{Failed, Refused};
-use murphy_model::Observed;
+use murphy_model::{LeftOutCall, Observed};
 use murphy_report::number::counted;
+use murphy_report::point_text;
 use murphy_report::terminal::visible;
 
 use super::Report;
@@ -36,10 +37,25 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
         Ok(settled) => {
             let calls = counted(report.trace().calls().len(), "call");
             writeln!(out, "  passes without faults, {calls}")?;
-            writeln!(
-                out,
-                "  stable: {runs} made the same calls and got the same answers"
-            )?;
+            let runs = counted(settled.compared, "run");
+            let left_out = &settled.chosen.identity.left_out;
+            match left_out.is_empty() {
+                true => writeln!(
+                    out,
+                    "  stable: {runs} made the same calls and got the same answers"
+                )?,
+                false => writeln!(
+                    out,
+                    "  stable but for what is left out: {runs} made the same other calls and got the same\n  answers"
+                )?,
+            }
+            for LeftOutCall { at, how } in left_out {
+                writeln!(
+                    out,
+                    "    leaving out {}, which {how},\n      and what is called for it",
+                    point_text(at)
+                )?;
+            }
             for why in &settled.chosen.masked {
                 writeln!(out, "    ignoring {}", visible(why))?;
             }

@@ -6,6 +6,7 @@
 
 mod questions;
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -17,9 +18,11 @@ use crate::args::InitArgs;
 use crate::context::Context;
 use crate::error::Error;
 use crate::{exit, output};
-use murphy_discover::compose::{self, Compose};
+use murphy_discover::compose::{self, Compose, Container};
 use murphy_discover::plan::{Origin, Owner, Plan, Service};
-use murphy_discover::{address, code, command_line, dotenv, refusals, text, wires};
+use murphy_discover::{
+    address, code, command_line, commands, dotenv, refusals, test_files, text, wires,
+};
 
 pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<u8, Error> {
     if args.full {
@@ -39,6 +42,15 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<u8, Error> {
     })?;
     Ok(exit::OK)
 }
+
+/// Ports of this machine for containers that publish none, and cannot have theirs.
+const FIRST_PUBLISHED: u16 = 16001;
+
+/// How services are named, where nothing is known of any.
+const EXAMPLE_FLAGS: [&str; 2] = [
+    "--manage \"shop=COMMAND {port}\"",
+    "--service cart=127.0.0.1:5001",
+];
 
 fn check_free(args: &InitArgs, context: &Context) -> Result<(), Usage> {
     let path = args.config.display().to_string();
@@ -70,9 +82,19 @@ fn plan(args: &InitArgs, context: &Context) -> Result<Plan, Error> {
     if plan.services.is_empty() {
         take_containers(&mut plan, compose.as_ref());
     }
+    if plan.services.is_empty() {
+        for (service, learnt) in commands::find(&context.directory()) {
+            plan.services.push(service);
+            plan.found_in.push(learnt);
+        }
+    }
+    take_tests(&mut plan, &context.directory());
     let asks = context.interactive && !is_told;
     let (answers, out) = (&mut io::stdin().lock(), &mut io::stderr());
-    let unreadable = |error| anyhow::Error::new(error).context("cannot read the answers");
+    let unreadable = |error| Error::Internal {
+        what: "cannot read the answers",
+        error,
+    };
     if asks {
         questions::ask_for_services(&mut plan, answers, out).map_err(unreadable)?;
     }
@@ -86,6 +108,8 @@ fn plan(args: &InitArgs, context: &Context) -> Result<Plan, Error> {
         ));
     }
     plan.wires = wires::find(&plan, compose.as_ref(), &found.mentions);
+    plan.named_by_variables = wires::names(&found.mentions);
+    plan.fixed = found.addresses;
     if asks {
         questions::ask_for_wires(&mut plan, answers, out).map_err(unreadable)?;
         if refusals.is_none() {
@@ -125,7 +149,22 @@ fn services(args: &InitArgs) -> Result<Vec<Service>, Usage> {
 /// The compose file of this folder. One that cannot be read is no reason to
 /// write nothing.
 fn compose_file(context: &Context) -> Option<Compose> {
-    let folder = context.directory();
+    match find_compose(&context.directory(), context) {
+        Ok(found) => found,
+        Err(compose::Unreadable { file, why }) => {
+            output::say(format_args!(
+                "note: {file} cannot be read and is left out: {why}\nhint: name services with `--service` and `--manage`, or repair it and use `--force`"
+            ));
+            None
+        }
+    }
+}
+
+/// The compose file of a folder, with the variables that compose would use.
+pub(super) fn find_compose(
+    folder: &Path,
+    context: &Context,
+) -> Result<Option<Compose>, compose::Unreadable> {
     // Some tools make it a pipe, which nobody may write to now.
     let dotenv = Some(folder.join(".env")).filter(|it| it.is_file());
     let dotenv = dotenv.and_then(|it| std::fs::read_to_string(it).ok());
@@ -135,13 +174,20 @@ fn compose_file(context: &Context) -> Option<Compose> {
         let written = written.map(|it| it.value.clone());
         context.variable(name).or(written)
     };
-    match compose::find(&folder, &variables) {
-        Ok(found) => found,
-        Err(compose::Unreadable { file, why }) => {
-            output::say(format_args!(
-                "note: {file} cannot be read and is left out: {why}\nhint: name services with `--service` and `--manage`, or repair it and use `--force`"
-            ));
-            None
+    compose::find(folder, &variables)
+}
+
+/// The tests of the project: in place of none, or of a whole suite.
+fn take_tests(plan: &mut Plan, folder: &Path) {
+    let found = test_files::find(folder);
+    match &plan.test {
+        Some(test) => plan.files = test_files::of_suite(&test.command, &found.files),
+        None => {
+            plan.files = found.files;
+            if let Some((count, test)) = found.all {
+                plan.many_files = Some(count);
+                plan.test = Some(test);
+            }
         }
     }
 }
@@ -162,12 +208,36 @@ fn take_containers(plan: &mut Plan, compose: Option<&Compose>) {
                 });
                 continue;
             }
-            (None, None) => {
-                let port = container.exposed.unwrap_or(8080);
-                format!("it publishes no port, such as `ports: [\"127.0.0.1:{port}:{port}\"]`")
-            }
+            (None, None) => match compose.port_of(container) {
+                Some(inside) => {
+                    let service = to_be_published(container, inside, plan, compose);
+                    plan.services.push(service);
+                    continue;
+                }
+                None => "it publishes no port, and nothing says at which it listens: where others call it, publish one as in `ports: [\"127.0.0.1:8080:8080\"]`, and add a table with `upstream = \"127.0.0.1:8080\"`".to_owned(),
+            },
         };
         plan.left_out.push((name.clone(), why));
+    }
+}
+
+/// A container that publishes no port, at one of this machine that is free: its
+/// own, where anybody may listen there.
+fn to_be_published(container: &Container, inside: u16, plan: &Plan, compose: &Compose) -> Service {
+    let published = compose.services.iter().flat_map(|it| &it.published);
+    let known = plan.services.iter().filter_map(Service::local_port);
+    let taken: Vec<u16> = published.map(|(it, _)| *it).chain(known).collect();
+    let own = Some(inside).filter(|port| *port >= 1024);
+    let mut ports = own.into_iter().chain(FIRST_PUBLISHED..);
+    let port = ports.find(|port| !taken.contains(port)).unwrap_or(inside);
+    Service {
+        in_container: true,
+        unpublished: Some(inside),
+        container_command: container.command.clone(),
+        ..Service::of(
+            &container.name,
+            Origin::Running(format!("127.0.0.1:{port}")),
+        )
     }
 }
 
@@ -229,8 +299,36 @@ fn say_what_was_learnt(
         let names: Vec<&str> = plan.services.iter().map(|it| &*it.name).collect();
         writeln!(out, "Read {file}: {}", or_none(&names))?;
     }
+    if !plan.found_in.is_empty() {
+        let found = plan.services.iter().zip(&plan.found_in);
+        let found: Vec<String> = found
+            .map(|(it, at)| format!("{} ({at})", it.name))
+            .collect();
+        writeln!(out, "Commands that start services: {}", found.join(", "))?;
+    }
+    let unpublished = plan.services.iter().filter(|it| it.unpublished.is_some());
+    let unpublished: Vec<&str> = unpublished.map(|it| &*it.name).collect();
+    if !unpublished.is_empty() {
+        writeln!(
+            out,
+            "  {} cannot be reached from here yet: the file says how to publish a port",
+            unpublished.join(", ")
+        )?;
+    }
+    match (plan.files.len(), plan.many_files) {
+        (0, None) => {}
+        (0, Some(count)) => writeln!(
+            out,
+            "Tests: {count} files in one scenario; a scenario each is searched sooner"
+        )?,
+        (1, _) => writeln!(out, "Tests: {}", plan.files[0].file)?,
+        (count, _) => writeln!(out, "Tests: {count} files, a scenario each")?,
+    }
     for (name, why) in &plan.left_out {
         writeln!(out, "  without {name}: {why}")?;
+    }
+    if plan.services.is_empty() {
+        say_how_to_name_services(args, plan, out)?;
     }
     if !plan.wires.is_empty() {
         writeln!(out, "Variables that lead through Murphy:")?;
@@ -258,8 +356,18 @@ fn say_what_was_learnt(
     }
     let unknown = bypassed(&config.system, &config.scenarios).into_iter();
     let unknown = unknown.map(|it| it.name.as_str());
-    // The test calls this one, and it is told.
-    let unknown: Vec<&str> = unknown.filter(|it| Some(*it) != plan.entry()).collect();
+    let running = plan.services.iter().filter(|it| !it.is_started());
+    let fixed = running.filter_map(|it| Some((&*it.name, text::called_at(&it.name, plan)?)));
+    let fixed: BTreeMap<&str, (u16, String)> = fixed.collect();
+    for (name, (port, place)) in &fixed {
+        writeln!(
+            out,
+            "{place} calls {name} at 127.0.0.1:{port}, past Murphy: the file says what to change."
+        )?;
+    }
+    // The test calls the entry, and it is told.
+    let is_open = |it: &&str| Some(*it) != plan.entry() && !fixed.contains_key(it);
+    let unknown: Vec<&str> = unknown.filter(is_open).collect();
     if !unknown.is_empty() && !plan.services.is_empty() {
         writeln!(
             out,
@@ -270,6 +378,31 @@ fn say_what_was_learnt(
     Ok(())
 }
 
+/// Where no service was found: what code says of some, and how to name them.
+fn say_how_to_name_services(args: &InitArgs, plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "No service was found.")?;
+    let mut flags = Vec::new();
+    for (name, variable, place) in &plan.named_by_variables {
+        writeln!(out, "  {variable} ({place}) names one: {name}")?;
+        flags.push(format!("--manage \"{name}=COMMAND {{port}}\""));
+    }
+    for it in &plan.fixed {
+        let (port, file, line) = (it.port, &it.file, it.line);
+        writeln!(out, "  127.0.0.1:{port} is called ({file}:{line})")?;
+        flags.push(format!("--service NAME=127.0.0.1:{port}"));
+    }
+    if flags.is_empty() {
+        flags = EXAMPLE_FLAGS.map(str::to_owned).to_vec();
+    }
+    let config = config_flag(args);
+    writeln!(
+        out,
+        "Say how each is started (`--manage`) or where it runs (`--service`), and init writes the file anew:\n  \
+         murphy init --force{config} {}",
+        flags.join(" ")
+    )
+}
+
 fn or_none(names: &[&str]) -> String {
     match names.is_empty() {
         true => "no service that Murphy could stand in front of".to_owned(),
@@ -277,12 +410,16 @@ fn or_none(names: &[&str]) -> String {
     }
 }
 
-fn say_what_next(args: &InitArgs, out: &mut dyn Write) -> io::Result<()> {
-    let usual = args.config.as_os_str() == murphy_config::NAME;
-    let flag = match usual {
+/// What to add to a command so that it finds the file.
+fn config_flag(args: &InitArgs) -> String {
+    match args.config.as_os_str() == murphy_config::NAME {
         true => String::new(),
         false => format!(" --config {}", args.config.display()),
-    };
+    }
+}
+
+fn say_what_next(args: &InitArgs, out: &mut dyn Write) -> io::Result<()> {
+    let flag = config_flag(args);
     writeln!(out, "What to do next:")?;
     writeln!(
         out,

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Write};
 
 use murphy_discover::plan::{Origin, Owner, Plan, Service, Wire};
-use murphy_discover::{address, command_line, refusals};
+use murphy_discover::{address, command_line, refusals, test_files};
 
 /// Asks for services, unless a compose file has some that will do, and for the
 /// test; an empty answer goes on.
@@ -14,20 +14,33 @@ pub(super) fn ask_for_services(
 ) -> io::Result<()> {
     if !plan.services.is_empty() {
         let names: Vec<&str> = plan.services.iter().map(|it| it.name.as_str()).collect();
-        let file = plan.compose.as_deref().unwrap_or_default();
+        let found = || plan.found_in.first()?.split(':').next();
+        let file = plan
+            .compose
+            .as_deref()
+            .or_else(found)
+            .unwrap_or("the project");
         let ask = format!("{file} has {}. Use these? [Y/n]: ", names.join(", "));
         let answer = question(answers, out, &ask)?;
         if answer.is_some_and(|it| it.to_lowercase().starts_with('n')) {
             plan.services.clear();
             plan.left_out.clear();
             plan.compose = None;
+            plan.found_in.clear();
         }
     }
     if plan.services.is_empty() {
         list_services(plan, answers, out)?;
     }
-    let ask = "The command that tests it (such as pytest -q): ";
-    plan.test = question(answers, out, ask)?.map(|line| command_line::test(&line));
+    let ask = match plan.files.len() {
+        0 => "The command that tests it (such as pytest -q): ".to_owned(),
+        count => format!("The command that tests it [{count} test files, a scenario each]: "),
+    };
+    if let Some(line) = question(answers, out, &ask)? {
+        let test = command_line::test(&line);
+        plan.files = test_files::of_suite(&test.command, &plan.files);
+        plan.test = Some(test);
+    }
     if let [first, _, ..] = plan.services.as_slice() {
         let first = first.name.clone();
         let ask = format!("The service that the test calls [{first}]: ");

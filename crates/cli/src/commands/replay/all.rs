@@ -17,16 +17,16 @@ use murphy_system::spec::ScenarioSpec;
 use murphy_system::{LiveWorld, RunningSystem};
 
 use super::code;
-use crate::args::{ReplayArgs, SearchArgs};
+use crate::args::ReplayArgs;
 use crate::context::Context;
 use crate::error::Error;
 use crate::own_project::OwnProject;
 use crate::project::Project;
 use crate::replay_system::project_of;
-use crate::settings::Typed;
 use crate::stored::{Found, Stored};
-use crate::{campaign_record, exit, observe, output, runtime};
+use crate::{campaign_record, error, exit, observe, output, runtime};
 use murphy_config::Usage;
+use murphy_project::typed::Typed;
 
 /// A finding to be replayed, and how it is told.
 struct One {
@@ -119,7 +119,7 @@ async fn replay_all(
         match done {
             Ok(of_scenario) => codes.extend(of_scenario),
             // A scenario that cannot run does not stop the others.
-            Err(error) => codes.push(error.report()),
+            Err(error) => codes.push(error::report(&error)),
         }
     }
     let stopping = async {
@@ -160,7 +160,7 @@ async fn reference(
     scenario: &ScenarioSpec,
     identity: Identity,
 ) -> Result<ReferenceRun, Error> {
-    let campaign = project.campaign(scenario, Typed::search(&SearchArgs::default()))?;
+    let campaign = project.campaign(scenario, &Typed::default())?;
     match ReferenceRun::find(world, identity, campaign.oracles).await? {
         Ok(reference) => Ok(reference),
         Err(unfit) => Err(Error::Reference {

@@ -1,0 +1,212 @@
+//! The control API: where a running test, and a test runner, talk to Murphy.
+//!
+//! Owns the one HTTP server for that, on loopback at `MURPHY_CONTROL_URL`; every
+//! request brings the token in `MURPHY_TOKEN`; docs/guide/worker-protocol.md
+//! describes it. What is known of executions is the registry's, what a runner
+//! is to do next the [`Mailbox`]es'.
+
+mod executions;
+mod mailbox;
+mod refusal;
+mod workers;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::http::header::AUTHORIZATION;
+use axum::middleware::{self, Next};
+use axum::response::Response;
+use axum::routing::{get, post, put};
+use murphy_model::Faultload;
+use murphy_registry::{ExecutionId, Registry};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+use self::executions::Live;
+pub(crate) use self::executions::PHASES;
+pub use self::mailbox::{ListedTest, Listing};
+pub(crate) use self::mailbox::{Mailbox, Outcome, RunOrder, TestResult};
+use self::refusal::Refusal;
+
+/// The longest body that is read.
+const MOST: usize = 1024 * 1024;
+
+/// The server; ended when dropped.
+pub(super) struct Control {
+    address: SocketAddr,
+    desk: Arc<Desk>,
+    serving: JoinHandle<()>,
+}
+
+/// What the handlers know.
+pub(super) struct Desk {
+    registry: Arc<Registry>,
+    /// For tests; each runner has one of its own.
+    token: String,
+    live: Mutex<BTreeMap<ExecutionId, Live>>,
+    /// By the token of the runner.
+    mailboxes: Mutex<BTreeMap<String, Arc<Mailbox>>>,
+}
+
+impl Control {
+    /// Starts to serve on any free port.
+    pub(super) async fn start(registry: Arc<Registry>) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let desk = Arc::new(Desk {
+            registry,
+            token: new_token(),
+            live: Mutex::default(),
+            mailboxes: Mutex::default(),
+        });
+        let address = listener.local_addr()?;
+        let router = router(desk.clone());
+        let serving = tokio::spawn(async move {
+            // It ends only with us: what goes wrong on a connection is told
+            // to whoever is at its other end.
+            let _ = axum::serve(listener, router).await;
+        });
+        Ok(Control {
+            address,
+            desk,
+            serving,
+        })
+    }
+
+    /// `MURPHY_CONTROL_URL`.
+    pub(super) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// `MURPHY_TOKEN`, for tests.
+    pub(super) fn token(&self) -> &str {
+        &self.desk.token
+    }
+
+    /// An execution began, with these faults; they are injected only in these
+    /// phases of its test, if it says in which phase it is.
+    pub(super) fn began(&self, id: ExecutionId, planned: Faultload, phases: &[String]) {
+        self.desk.live().insert(id, Live::new(planned, phases));
+    }
+
+    /// The faults of an execution, as texts.
+    pub(super) fn planned(&self, id: ExecutionId) -> Vec<String> {
+        let live = self.desk.live();
+        live.get(&id).map(Live::planned).unwrap_or_default()
+    }
+
+    /// An execution ended.
+    pub(super) fn ended(&self, id: ExecutionId) {
+        self.desk.live().remove(&id);
+    }
+
+    /// A place where a runner asks what to do next.
+    pub(super) fn open_mailbox(&self) -> OpenMailbox {
+        let (token, mailbox) = (new_token(), Arc::new(Mailbox::default()));
+        let mut mailboxes = self.desk.mailboxes();
+        mailboxes.insert(token.clone(), mailbox.clone());
+        OpenMailbox {
+            token,
+            mailbox,
+            desk: self.desk.clone(),
+        }
+    }
+}
+
+/// A mailbox that its runner can reach; closed when dropped.
+pub(crate) struct OpenMailbox {
+    token: String,
+    mailbox: Arc<Mailbox>,
+    desk: Arc<Desk>,
+}
+
+impl OpenMailbox {
+    /// `MURPHY_TOKEN`, for the runner.
+    pub(crate) fn token(&self) -> &str {
+        &self.token
+    }
+}
+
+impl std::ops::Deref for OpenMailbox {
+    type Target = Mailbox;
+
+    fn deref(&self) -> &Mailbox {
+        &self.mailbox
+    }
+}
+
+impl Drop for OpenMailbox {
+    fn drop(&mut self) {
+        self.desk.mailboxes().remove(&self.token);
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+impl Desk {
+    fn live(&self) -> MutexGuard<'_, BTreeMap<ExecutionId, Live>> {
+        self.live.lock().expect("no panic while plans are held")
+    }
+
+    fn mailboxes(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Mailbox>>> {
+        self.mailboxes.lock().expect("no panic in a look-up")
+    }
+
+    /// Whether anybody of ours has this token.
+    fn knows(&self, token: &str) -> bool {
+        token == self.token || self.mailboxes().contains_key(token)
+    }
+}
+
+/// What nobody can guess.
+fn new_token() -> String {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).expect("the system gives random numbers");
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn router(desk: Arc<Desk>) -> Router {
+    Router::new()
+        .route("/v1/executions/{id}", get(executions::show))
+        .route("/v1/executions/{id}/phase", put(executions::phase))
+        .route("/v1/worker/next", get(workers::next))
+        .route("/v1/worker/tests", post(workers::tests))
+        .route("/v1/worker/result", post(workers::result))
+        .fallback(refusal::no_such_path)
+        .method_not_allowed_fallback(refusal::no_such_method)
+        .layer(DefaultBodyLimit::max(MOST))
+        .layer(middleware::from_fn_with_state(desk.clone(), check_token))
+        .with_state(desk)
+}
+
+/// The token that a request brings.
+#[derive(Clone)]
+struct Token(String);
+
+async fn check_token(
+    State(desk): State<Arc<Desk>>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, Refusal> {
+    let header = request.headers().get(AUTHORIZATION);
+    let header = header.and_then(|value| value.to_str().ok());
+    let token = header.and_then(|value| value.strip_prefix("Bearer "));
+    match token.filter(|token| desk.knows(token)) {
+        Some(token) => {
+            let token = Token(token.to_owned());
+            request.extensions_mut().insert(token);
+            Ok(next.run(request).await)
+        }
+        None => Err(Refusal::no_token()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+use super::*;
+use bytes::Bytes;
+use http::Request as HttpRequest;
+use http_body_util::Full;
+use murphy_registry::{Plan, Settings, WorkerId};
+use murphy_request::Client;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+struct Api {
+    control: Control,
+    registry: Arc<Registry>,
+}
+
+impl Api {
+    async fn start() -> Self {
+        let registry = Arc::new(Registry::new(Settings::default()));
+        let control = Control::start(registry.clone()).await.unwrap();
+        Api { control, registry }
+    }
+
+    fn begin(&self, armed_in: &[&str]) -> ExecutionId {
+        let faultload: Faultload = "** > cart * = 503".parse().unwrap();
+        let id = self.registry.begin(Plan {
+            faultload: faultload.clone(),
+            identity: Arc::default(),
+            worker: Some(WorkerId(0)),
+            solo: false,
+            entries: false,
+        });
+        let armed_in: Vec<String> = armed_in.iter().map(|it| (*it).to_owned()).collect();
+        self.control.began(id.unwrap(), faultload, &armed_in);
+        id.unwrap()
+    }
+
+    async fn ask(&self, token: &str, method: &str, path: &str, body: &str) -> (u16, Value) {
+        let mut client = Client::new(self.control.address.to_string());
+        let request = HttpRequest::builder()
+            .method(method)
+            .uri(path)
+            .header("host", "x")
+            .header("content-type", "application/json")
+            .header("authorization", format!("Bearer {token}"))
+            .body(Full::new(Bytes::from(body.to_owned())));
+        let answer = client.exchange(request.unwrap()).await.unwrap();
+        let body = serde_json::from_slice(&answer.body).unwrap_or(Value::Null);
+        (answer.status, body)
+    }
+
+    async fn get(&self, path: &str) -> (u16, Value) {
+        self.ask(self.control.token(), "GET", path, "").await
+    }
+}
+
+#[tokio::test]
+async fn executions_are_told_of_while_they_run() {
+    let api = Api::start().await;
+    let id = api.begin(&[]);
+    let path = format!("/v1/executions/{id}");
+    let told = json!({"execution": id.to_string(), "planned": ["** > cart * = 503"], "injected": [], "phase": null, "armed": true});
+    assert_eq!(api.get(&path).await, (200, told));
+    api.control.ended(id);
+    assert_eq!(api.get(&path).await.0, 404);
+    assert_eq!(api.get("/v1/executions/zebra").await.0, 404);
+    assert_eq!(api.get("/").await.0, 404);
+    assert_eq!(
+        api.ask(api.control.token(), "DELETE", &path, "").await.0,
+        405
+    );
+}
+
+#[tokio::test]
+async fn nothing_is_answered_without_the_token() {
+    let api = Api::start().await;
+    let id = api.begin(&[]);
+    for path in [
+        format!("/v1/executions/{id}"),
+        "/v1/worker/next".to_owned(),
+        "/nowhere".to_owned(),
+    ] {
+        let (status, body) = api.ask("guessed", "GET", &path, "").await;
+        assert_eq!(status, 401, "{path}");
+        assert!(body["error"].as_str().unwrap().contains("MURPHY_TOKEN"));
+    }
+    // A test's token does not make it a runner.
+    let token = api.control.token();
+    let (status, _) = api.ask(token, "GET", "/v1/worker/next", "").await;
+    assert_eq!(status, 403);
+}
+
+#[tokio::test]
+async fn calls_may_fail_only_in_the_phases_that_are_armed() {
+    let api = Api::start().await;
+    let id = api.begin(&["call"]);
+    let path = format!("/v1/executions/{id}/phase");
+    let token = api.control.token();
+    for (phase, armed) in [("setup", false), ("call", true), ("teardown", false)] {
+        let body = json!({"name": phase}).to_string();
+        let told = json!({"in_flight": 0, "armed": armed});
+        assert_eq!(api.ask(token, "PUT", &path, &body).await, (200, told));
+    }
+    let (status, _) = api.ask(token, "PUT", &path, "{\"name\": \"lunch\"}").await;
+    assert_eq!(status, 400);
+    let (status, body) = api.ask(token, "PUT", &path, "{\"name\": 1}").await;
+    assert_eq!(status, 400);
+    assert!(body["error"].as_str().unwrap().contains("line 1"), "{body}");
+    let long = format!("{{\"name\": \"{}\"}}", "x".repeat(MOST));
+    assert_eq!(api.ask(token, "PUT", &path, &long).await.0, 413);
+}
+
+#[tokio::test]
+async fn a_runner_is_told_what_to_do_and_reports_it_once() {
+    let api = Api::start().await;
+    let mailbox = api.control.open_mailbox();
+    let token = mailbox.token().to_owned();
+    let listing = mailbox.list();
+    assert_eq!(
+        api.ask(&token, "GET", "/v1/worker/next", "").await,
+        (200, json!({"do": "list"}))
+    );
+    let tests = json!({"runner": "x 1", "tests": [{"id": "a", "line": 3}]}).to_string();
+    assert_eq!(
+        api.ask(&token, "POST", "/v1/worker/tests", &tests).await.0,
+        204
+    );
+    assert_eq!(listing.await.unwrap().tests[0].id, "a");
+    let order = RunOrder {
+        execution: "e1".to_owned(),
+        test: "a".to_owned(),
+        phases: vec!["call".to_owned()],
+        fresh_fixtures: false,
+        timeout_ms: 1000,
+        faults: Vec::new(),
+        headers: BTreeMap::new(),
+    };
+    let result = mailbox.run(order);
+    let (_, told) = api.ask(&token, "GET", "/v1/worker/next", "").await;
+    assert_eq!((&told["do"], &told["test"]), (&json!("run"), &json!("a")));
+    let report = |execution: &str| {
+        json!({"execution": execution, "outcome": "failed", "message": "no"}).to_string()
+    };
+    let post = |body: String| {
+        let (api, token) = (&api, &token);
+        async move { api.ask(token, "POST", "/v1/worker/result", &body).await.0 }
+    };
+    assert_eq!(post(report("e0")).await, 409);
+    assert_eq!(post(report("e1")).await, 204);
+    assert_eq!(post(report("e1")).await, 409);
+    assert_eq!(result.await.unwrap().outcome, Outcome::Failed);
+    // Gone with its runner.
+    drop(mailbox);
+    assert_eq!(api.ask(&token, "GET", "/v1/worker/next", "").await.0, 401);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_runner_that_has_nothing_to_do_asks_again() {
+    let mailbox = Mailbox::default();
+    assert_eq!(mailbox.next(Duration::from_secs(20)).await, None);
+    mailbox.stop();
+    assert!(mailbox.next(Duration::from_secs(20)).await.is_some());
+}

@@ -1,0 +1,137 @@
+//! What services say of themselves: the endpoints that they offer.
+//!
+//! Owns where descriptions are looked for (OpenAPI at the usual paths) and which
+//! of their endpoints a call is one of. A service without a description says
+//! nothing, and nothing is said of it.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::Request;
+use http_body_util::Full;
+use murphy_model::Interface;
+use serde_json::Value;
+
+use super::running_system::RunningSystem;
+use murphy_request::Client;
+
+/// Where frameworks serve their OpenAPI documents.
+const PATHS: [&str; 4] = [
+    "/openapi.json",
+    "/swagger.json",
+    "/v3/api-docs",
+    "/swagger/v1/swagger.json",
+];
+
+/// How long a service may take to describe itself.
+const WITHIN: Duration = Duration::from_secs(2);
+
+/// An endpoint that a service describes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Endpoint {
+    /// The service.
+    pub service: String,
+    /// As in `GET`.
+    pub method: String,
+    /// As in `/carts/{id}`.
+    pub path: String,
+}
+
+impl Endpoint {
+    /// Whether a call to its service is one to this endpoint.
+    pub fn is_called_by(&self, interface: &Interface) -> bool {
+        let Interface::Http { method, path } = interface else {
+            return false;
+        };
+        let segments = |path: &str| -> Vec<String> {
+            let path = path.split('?').next().unwrap_or_default();
+            path.trim_matches('/')
+                .split('/')
+                .map(str::to_owned)
+                .collect()
+        };
+        let (ours, theirs) = (segments(&self.path), segments(path));
+        let fits = |(ours, theirs): (&String, &String)| {
+            ours == theirs || ours.contains('{') || theirs.contains("{}")
+        };
+        **method == *self.method && ours.len() == theirs.len() && ours.iter().zip(&theirs).all(fits)
+    }
+}
+
+impl RunningSystem {
+    /// The endpoints that services describe, asked past the proxies.
+    pub async fn described(&self) -> Vec<Endpoint> {
+        let mut all = Vec::new();
+        for service in &self.spec.services {
+            let Some(address) = self.direct(&service.name) else {
+                continue;
+            };
+            for path in PATHS {
+                if let Some(document) = document(&address, path).await {
+                    all.extend(endpoints(&service.name, &document));
+                    break;
+                }
+            }
+        }
+        all
+    }
+}
+
+async fn document(address: &str, path: &str) -> Option<Value> {
+    let mut client = Client::new(address);
+    let request = Request::get(path).header("host", address);
+    let request = request.body(Full::<Bytes>::default()).ok()?;
+    let answer = tokio::time::timeout(WITHIN, client.exchange(request)).await;
+    let answer = answer.ok()?.ok()?;
+    match answer.status {
+        200 => serde_json::from_slice(&answer.body).ok(),
+        _ => None,
+    }
+}
+
+const METHODS: [&str; 7] = ["get", "put", "post", "delete", "patch", "head", "options"];
+
+fn endpoints(service: &str, document: &Value) -> Vec<Endpoint> {
+    let base = document["basePath"].as_str().unwrap_or_default();
+    let base = base.trim_end_matches('/');
+    let mut all = Vec::new();
+    for (path, operations) in document["paths"].as_object().into_iter().flatten() {
+        for method in METHODS {
+            if operations.get(method).is_some() {
+                all.push(Endpoint {
+                    service: service.to_owned(),
+                    method: method.to_uppercase(),
+                    path: format!("{base}{path}"),
+                });
+            }
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn calls_are_known_as_those_of_described_endpoints() {
+        let document = json!({"paths": {
+            "/carts/{id}": {"get": {}, "delete": {}, "parameters": []},
+            "/health": {"get": {}},
+        }});
+        let all = endpoints("cart", &document);
+        let called = |method: &str, path: &str| {
+            let interface = Interface::http(method, path);
+            let called = all.iter().filter(|it| it.is_called_by(&interface));
+            called
+                .map(|it| format!("{} {}", it.method, it.path))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(all.len(), 3);
+        assert_eq!(called("GET", "/carts/42"), ["GET /carts/{id}"]);
+        assert_eq!(called("GET", "/carts/{}"), ["GET /carts/{id}"]);
+        assert_eq!(called("GET", "/carts/42/items"), Vec::<String>::new());
+        assert_eq!(called("POST", "/health"), Vec::<String>::new());
+    }
+}

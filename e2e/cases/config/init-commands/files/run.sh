@@ -1,0 +1,3 @@
+uvicorn services.cart.main:app --port 7002 &
+flask --app stock run -p 7003 &
+wait
