@@ -66,7 +66,7 @@ def demos():
 def shops():
     for shop in SHOPS:
         directory = pathlib.Path("examples") / shop
-        yield compare(shop, ["run", "--jobs", "2"], directory, "http")
+        yield compare(shop, ["run", "checkout", "--jobs", "2"], directory, "http")
 
 
 columns = f"{'executions':>10} {'findings':>8} {'warnings':>8}"

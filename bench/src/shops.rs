@@ -78,11 +78,11 @@ impl Shop {
         })
     }
 
-    /// Runs `murphy run` as it was built together with this program.
+    /// Runs `murphy run checkout` as it was built together with this program.
     pub async fn campaign(&self) -> Result<Campaign> {
         let murphy = std::env::current_exe()?.with_file_name("murphy");
         let output = Command::new(&murphy)
-            .args(["run", "--format", "json"])
+            .args(["run", "checkout", "--format", "json"])
             .current_dir(self.directory())
             .stdin(Stdio::null())
             .output()

@@ -8,6 +8,7 @@ const BASKETS = {
     { sku: "teapot", quantity: 1 },
     { sku: "cup", quantity: 4 },
   ],
+  grace: [{ sku: "cup", quantity: 2 }],
 };
 
 const app = express();

@@ -7,6 +7,8 @@ CARTS = {
         {"sku": "teapot", "quantity": 1, "price": 3200},
         {"sku": "cup", "quantity": 4, "price": 450},
     ],
+    "grace": [{"sku": "cup", "quantity": 2, "price": 450}],
+    "alan": [{"sku": "kettle", "quantity": 1, "price": 4900}],
 }
 
 app = Flask(__name__)
