@@ -123,6 +123,8 @@ impl Campaign {
             },
             listen: listens.get(name).copied(),
             process: None,
+            tls: None,
+            callers: Default::default(),
             proxied: true,
             calls: None,
             unused: Default::default(),

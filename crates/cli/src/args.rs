@@ -27,7 +27,7 @@ pub(crate) use project::{
     DoctorArgs, ListArgs, PlanArgs, ProjectArgs, ReplayArgs, RunArgs, TryArgs, WatchArgs,
 };
 pub(crate) use report::{ReportArgs, ReportFormat};
-pub(crate) use setup::{CheckArgs, CompletionsArgs, InitArgs, ModesArgs};
+pub(crate) use setup::{CaArgs, CaCommand, CheckArgs, CompletionsArgs, InitArgs, ModesArgs};
 
 /// Find out what an application does when the things it calls fail.
 #[derive(Parser, Debug)]
@@ -85,6 +85,8 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// List the ways in which calls can fail: what each shows and what it costs.
     Modes(ModesArgs),
+    /// Show, hand on or replace the certificate that callers over HTTPS must trust.
+    Ca(CaArgs),
     /// Print the JSON Schema of murphy.toml.
     Schema,
     /// Print completions for a shell.

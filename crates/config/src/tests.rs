@@ -44,6 +44,8 @@ fn a_few_lines_are_enough_and_the_rest_is_usual() {
             health,
             place,
             process: None,
+            tls: None,
+            callers: _,
         },
     ] = &*config.system.services
     else {
@@ -759,7 +761,19 @@ fn the_reference_explains_every_key_of_the_schema() {
 
 #[test]
 fn the_reference_can_be_read() {
-    let config = good(REFERENCE);
+    // Where there are the files that it names.
+    let here = tempfile::tempdir().unwrap();
+    let certs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../e2e/systems/https/certs");
+    std::fs::create_dir(here.path().join("certs")).unwrap();
+    for (from, to) in [
+        ("ca.pem", "ca.pem"),
+        ("client.pem", "murphy.pem"),
+        ("client.key", "murphy.key"),
+    ] {
+        std::fs::copy(certs.join(from), here.path().join("certs").join(to)).unwrap();
+    }
+    let text = REFERENCE.replace("\"certs/", &format!("\"{}/certs/", here.path().display()));
+    let config = good(&text);
     assert_eq!(config.scenarios.len(), 4);
     assert_eq!(config.search.references, REFERENCES);
     assert_eq!(config.store.keep, KEEP);

@@ -267,6 +267,7 @@ fn expanded(wire: &Wire, plan: &Plan) -> Option<String> {
     let place = Place {
         host: listen.host().to_owned(),
         port: listen.port,
+        secure: false,
     };
     let places = Places::from([(wire.callee.clone(), place)]);
     expand(&wire.value, &places, None).ok()

@@ -27,6 +27,16 @@ pub enum Organic {
     BrokenAnswer,
     /// What came back is no answer in the protocol.
     NotHttp,
+    /// It does not speak TLS, or not with us.
+    NoTls,
+    /// Its certificate has expired, or is not valid yet.
+    CertificateExpired,
+    /// Its certificate is for another name.
+    CertificateName,
+    /// Its certificate is signed by nobody who is trusted.
+    CertificateUntrusted,
+    /// It wants a client certificate, and has not got one.
+    ClientCertificateWanted,
 }
 
 /// How the parent of a call was found.

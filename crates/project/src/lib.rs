@@ -12,6 +12,7 @@ pub mod context;
 mod descriptors;
 pub mod entrance;
 pub mod error;
+pub mod left;
 pub mod messages;
 pub mod own_project;
 pub mod past_execution;

@@ -346,7 +346,7 @@ fn hide_secrets_of(config: &Config) {
     let services = config.system.services.iter();
     let services = services.filter_map(|service| match &service.source {
         Source::Managed(managed) => Some(&managed.environment),
-        Source::Running { .. } => None,
+        Source::Running { .. } | Source::Hosts => None,
     });
     let tests = config.scenarios.iter();
     let tests = tests.filter_map(|scenario| Some(&scenario.kind.command()?.environment));

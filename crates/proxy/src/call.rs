@@ -6,7 +6,7 @@
 
 use bytes::Buf;
 use murphy_model::{Interface, PayloadHash, Reply};
-use murphy_registry::{Arrival, ContextHint, Decision, Owner, Parent, Unclaimed};
+use murphy_registry::{Arrival, ContextHint, Decision, Origin, Owner, Parent, Unclaimed};
 
 use crate::call_guard::CallGuard;
 use crate::carriers::{Context, Stamp};
@@ -31,7 +31,7 @@ pub(crate) async fn handle<E: Exchange>(destination: &Destination, exchange: &mu
 
 /// Whose request it is, if it is of a live execution and not ignored.
 fn claim<E: Exchange>(destination: &Destination, exchange: &E) -> Option<(Owner, Context)> {
-    if destination.control.idle() {
+    if destination.origin == Origin::Murphy || destination.control.idle() {
         return None;
     }
     let found = destination.settings.carriers.find(exchange.headers());

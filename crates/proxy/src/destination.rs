@@ -19,6 +19,9 @@ pub(crate) struct Destination {
     pub(crate) service: Arc<str>,
     /// How it is reached.
     pub(crate) upstream: Box<dyn Upstream>,
+    /// What requests must name as their host, where it is not what they came
+    /// with: servers of many hosts go by it, and callers know our address only.
+    pub(crate) authority: Option<Box<str>>,
     /// Whose traffic comes in here.
     pub(crate) origin: Origin,
     /// The control plane.
@@ -45,6 +48,7 @@ impl Destination {
         Destination {
             service: service.into(),
             upstream,
+            authority: None,
             origin,
             control,
             settings,

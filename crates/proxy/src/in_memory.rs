@@ -17,27 +17,20 @@ use hyper_util::server::conn::auto;
 use murphy_model::Identity;
 use murphy_registry::{Origin, Plan, Registry, WorkerId};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
-use tokio::net::TcpStream;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::Settings;
-use crate::connect::Upstream;
+use crate::connect::{Protocol, Upstream};
 use crate::destination::Destination;
 use crate::listener_context::ListenerContext;
 use crate::server;
 use crate::stream::Stream;
 
-impl Stream for DuplexStream {
-    fn socket(&self) -> Option<&TcpStream> {
-        None
-    }
-}
-
 /// Reaches a service by handing it the other end of a new connection.
 struct Memory(UnboundedSender<DuplexStream>);
 
 impl Upstream for Memory {
-    fn connect(&self) -> BoxFuture<'_, io::Result<Box<dyn Stream>>> {
+    fn connect(&self, _: Protocol) -> BoxFuture<'_, io::Result<Box<dyn Stream>>> {
         let (ours, theirs) = tokio::io::duplex(1024);
         let connected = match self.0.send(theirs) {
             Ok(()) => Ok(Box::new(ours) as _),
@@ -107,6 +100,8 @@ fn connect(faults: &str) -> (DuplexStream, Arc<Served>) {
     let listener = Arc::new(ListenerContext {
         destinations,
         settings,
+        door: None,
+        forward: None,
     });
     let served = Arc::new(Served::default());
     tokio::spawn(serve(connected, served.clone()));

@@ -18,6 +18,9 @@ mod coding;
 mod connect;
 mod destination;
 mod exchange;
+mod forward;
+#[doc(hidden)]
+pub mod fuzzing;
 mod grpc;
 mod h1;
 mod h2;
@@ -31,16 +34,15 @@ mod peer_socket;
 mod server;
 mod settings;
 mod stream;
+mod tls;
 
-/// What the fuzz tests need to reach and nobody else does: readers of bytes
-/// from the wire. No part of the interface.
-#[doc(hidden)]
-pub mod fuzzing {
-    pub use crate::grpc::{encode_message, first_message, interface, is_grpc, reply};
-}
-
+pub use forward::{Forward, NamedHosts, OtherHosts, is_host};
 pub use headers::Headers;
 pub use server::{Listener, Proxy, Route, StartError};
 pub use settings::{
     CALL_SITE, HEALTH_CHECKS, IDEMPOTENCY_KEY, InjectedAnswer, MARKER, Settings, Sighting, Witness,
+};
+pub use tls::{
+    AUTHORITY_LASTS, Authority, AuthorityError, Door, ProbeError, Probed, Refusal, Refusals,
+    TlsError, TlsFiles, TlsUpstream,
 };

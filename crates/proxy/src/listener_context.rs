@@ -3,12 +3,15 @@
 //! Owns which destination a request is for: the host that it names decides,
 //! where the listener serves more than one.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use http::uri::Authority;
 
 use crate::destination::Destination;
+use crate::forward::{ForwardProxy, Way};
 use crate::settings::Settings;
+use crate::tls::Door;
 
 /// One listener of one worker thread.
 pub(crate) struct ListenerContext {
@@ -16,6 +19,10 @@ pub(crate) struct ListenerContext {
     pub(crate) destinations: Vec<(Vec<String>, Arc<Destination>)>,
     /// What is set.
     pub(crate) settings: Arc<Settings>,
+    /// How TLS is spoken with callers that begin with it.
+    pub(crate) door: Option<Door>,
+    /// Where requests go whose hosts are none of these.
+    pub(crate) forward: Option<ForwardProxy>,
 }
 
 impl ListenerContext {
@@ -25,11 +32,20 @@ impl ListenerContext {
     pub(crate) fn destination<'h>(
         &self,
         host: impl FnOnce() -> Option<&'h str>,
-    ) -> Option<&Arc<Destination>> {
+    ) -> Option<Cow<'_, Arc<Destination>>> {
         if let [(hosts, only)] = self.destinations.as_slice()
             && hosts.is_empty()
         {
-            return Some(only);
+            return Some(Cow::Borrowed(only));
+        }
+        if let Some(forward) = &self.forward {
+            let authority = host()?;
+            let found = match forward.way(authority, false) {
+                Way::Named(destination) => Some(destination),
+                Way::Other => forward.past(authority),
+                Way::Refused => None,
+            };
+            return found.map(Cow::Owned);
         }
         let host = host().and_then(|host| host.parse::<Authority>().ok());
         let named = host.as_ref().map(Authority::host);
@@ -39,6 +55,6 @@ impl ListenerContext {
         };
         let mut destinations = self.destinations.iter();
         let found = destinations.find(|(hosts, _)| is_for(hosts));
-        found.map(|(_, destination)| destination)
+        found.map(|(_, destination)| Cow::Borrowed(destination))
     }
 }

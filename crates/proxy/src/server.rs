@@ -16,12 +16,14 @@ use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use crate::connect::Tcp;
+use crate::connect::{Tcp, Upstream};
 use crate::destination::Destination;
+use crate::forward::{Forward, ForwardProxy};
 use crate::listener_context::ListenerContext;
 use crate::settings::Settings;
-use crate::stream::Stream;
-use crate::{h1, h2};
+use crate::stream::{Rewound, Stream};
+use crate::tls::{Door, Offered, Tls, TlsUpstream};
+use crate::{h1, h2, tls};
 
 /// How long connections get to end by themselves when the proxy is stopped.
 const FAREWELL: Duration = Duration::from_millis(100);
@@ -35,6 +37,11 @@ pub struct Listener {
     pub origin: Origin,
     /// Where requests go: the first route that a request's host fits.
     pub routes: Vec<Route>,
+    /// How TLS is spoken with callers that begin with it; they may as well
+    /// begin without.
+    pub door: Option<Door>,
+    /// Whether it is a forward proxy, which needs no routes.
+    pub forward: Option<Forward>,
 }
 
 /// Where requests for some hosts go.
@@ -46,6 +53,8 @@ pub struct Route {
     pub service: String,
     /// Where the service listens, `host:port`. It need not be up yet.
     pub upstream: String,
+    /// How TLS is spoken there, if it is.
+    pub tls: Option<Arc<TlsUpstream>>,
 }
 
 impl Listener {
@@ -58,14 +67,44 @@ impl Listener {
                 hosts: Vec::new(),
                 service: service.to_owned(),
                 upstream,
+                tls: None,
             }],
+            door: None,
+            forward: None,
         }
+    }
+
+    /// The same for services that speak TLS.
+    pub fn over(mut self, tls: Option<&Arc<TlsUpstream>>) -> Self {
+        for route in &mut self.routes {
+            route.tls = tls.cloned();
+        }
+        self
+    }
+
+    /// A forward proxy.
+    pub fn forward(forward: Forward, listen: SocketAddr, origin: Origin) -> Self {
+        Listener {
+            listen,
+            origin,
+            routes: Vec::new(),
+            door: None,
+            forward: Some(forward),
+        }
+    }
+
+    /// The same for callers that may speak TLS.
+    pub fn with_door(mut self, door: Option<&Door>) -> Self {
+        self.door = door.cloned();
+        self
     }
 
     /// The services behind it, for messages.
     fn services(&self) -> String {
+        let named = self.forward.iter().flat_map(|forward| &forward.named);
+        let named = named.map(|named| named.service.as_str());
         let services = self.routes.iter().map(|route| route.service.as_str());
-        services.collect::<Vec<_>>().join(", ")
+        services.chain(named).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -172,21 +211,28 @@ fn context_of(
     settings: &Arc<Settings>,
 ) -> Arc<ListenerContext> {
     let destination = |route: &Route| {
-        let upstream = Box::new(Tcp(route.upstream.clone()));
+        let address = route.upstream.clone();
+        let upstream: Box<dyn Upstream> = match &route.tls {
+            None => Box::new(Tcp(address)),
+            Some(tls) => Box::new(Tls::new(address, tls)),
+        };
         let origin = listener.origin.clone();
-        Destination::new(
-            &route.service,
-            upstream,
-            origin,
-            control.clone(),
-            settings.clone(),
-        )
+        let (control, settings) = (control.clone(), settings.clone());
+        let mut destination = Destination::new(&route.service, upstream, origin, control, settings);
+        destination.authority = route.tls.as_ref().map(|tls| tls.authority().into());
+        destination
     };
     let routes = listener.routes.iter();
     let destinations = routes.map(|route| (route.hosts.clone(), Arc::new(destination(route))));
+    let forward = listener.forward.as_ref().map(|rules| {
+        let origin = listener.origin.clone();
+        ForwardProxy::new(rules.clone(), origin, control.clone(), settings.clone())
+    });
     Arc::new(ListenerContext {
         destinations: destinations.collect(),
         settings: settings.clone(),
+        door: listener.door.clone(),
+        forward,
     })
 }
 
@@ -225,19 +271,53 @@ async fn accept(listener: Arc<ListenerContext>, socket: TcpListener) {
     }
 }
 
+/// Who callers take us for that name no host.
+const LOCALHOST: &str = "localhost";
+
 /// What a connection of HTTP/2 with prior knowledge begins with.
 const HTTP2: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// Serves one connection of a caller until it ends.
-pub(crate) async fn serve(listener: Arc<ListenerContext>, mut caller: Box<dyn Stream>) {
+/// What a connection begins with, as much as it takes to know the protocol;
+/// `None` if it has ended before.
+pub(crate) async fn first_bytes(caller: &mut Box<dyn Stream>) -> Option<BytesMut> {
     let mut read = BytesMut::with_capacity(8 * 1024);
     // As long as it could still become either.
     while read.len() < HTTP2.len() && HTTP2.starts_with(&read) {
         match caller.read_buf(&mut read).await {
-            Ok(0) | Err(_) => return,
+            Ok(0) | Err(_) => return None,
             Ok(_) => {}
         }
     }
+    Some(read)
+}
+
+/// Serves one connection of a caller until it ends.
+pub(crate) async fn serve(listener: Arc<ListenerContext>, mut caller: Box<dyn Stream>) {
+    let Some(read) = first_bytes(&mut caller).await else {
+        return;
+    };
+    let Some(door) = listener.door.as_ref().filter(|_| tls::is_tls(&read)) else {
+        return serve_http(listener, caller, read).await;
+    };
+    let offered = match listener.destinations.as_slice() {
+        [(_, only)] => only.upstream.offered().await,
+        _ => Offered::RatherHttp1,
+    };
+    let caller = Box::new(Rewound::new(caller, read));
+    let Some(mut caller) = door.accept(caller, LOCALHOST, offered).await else {
+        return;
+    };
+    if let Some(read) = first_bytes(&mut caller).await {
+        serve_http(listener, caller, read).await;
+    }
+}
+
+/// Serves a connection that begins with this.
+pub(crate) async fn serve_http(
+    listener: Arc<ListenerContext>,
+    caller: Box<dyn Stream>,
+    read: BytesMut,
+) {
     match read.starts_with(HTTP2) {
         true => h2::serve(listener, caller, read).await,
         false => h1::serve(listener, caller, read).await,

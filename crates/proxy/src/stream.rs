@@ -5,10 +5,12 @@
 //! bottom; where there is none, a connection is simply closed, and known by
 //! what it sends.
 
+use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::task::{Context, Waker};
+use std::task::{Context, Poll, Waker};
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use bytes::BytesMut;
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 use tokio::net::TcpStream;
 
 use crate::peer_socket;
@@ -23,6 +25,12 @@ pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Sync + Unpin {
         if let Some(socket) = self.socket() {
             let _ = socket.set_zero_linger();
         }
+    }
+
+    /// Whether the end of it is part of what is spoken, and not just the end of
+    /// the connection.
+    fn says_goodbye(&self) -> bool {
+        false
     }
 
     /// Whether a peer that has said that it sends no more may still read an
@@ -46,5 +54,83 @@ pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Sync + Unpin {
 impl Stream for TcpStream {
     fn socket(&self) -> Option<&TcpStream> {
         Some(self)
+    }
+}
+
+/// In memory, for tests.
+impl Stream for DuplexStream {
+    fn socket(&self) -> Option<&TcpStream> {
+        None
+    }
+}
+
+/// A stream of which something was read already, which is read again first.
+pub(crate) struct Rewound {
+    read: BytesMut,
+    stream: Box<dyn Stream>,
+}
+
+impl Rewound {
+    pub(crate) fn new(stream: Box<dyn Stream>, read: BytesMut) -> Self {
+        Rewound { read, stream }
+    }
+}
+
+impl Stream for Rewound {
+    fn socket(&self) -> Option<&TcpStream> {
+        self.stream.socket()
+    }
+
+    fn says_goodbye(&self) -> bool {
+        self.stream.says_goodbye()
+    }
+
+    fn is_silent(&mut self) -> bool {
+        self.read.is_empty() && self.stream.is_silent()
+    }
+}
+
+impl AsyncRead for Rewound {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.read.is_empty() {
+            return Pin::new(&mut self.stream).poll_read(cx, buffer);
+        }
+        let count = self.read.len().min(buffer.remaining());
+        buffer.put_slice(&self.read.split_to(count));
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Rewound {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }

@@ -428,3 +428,90 @@ fn decoded(text: &str) -> Vec<u8> {
     }
     bytes
 }
+
+/// What a client begins a handshake with, a character for each byte.
+fn hello(host: &'static str) -> String {
+    use rustls::pki_types::ServerName;
+    use rustls::{ClientConfig, ClientConnection, RootCertStore};
+    let provider = std::sync::Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(RootCertStore::empty())
+        .with_no_client_auth();
+    let name = ServerName::try_from(host).unwrap();
+    let mut client = ClientConnection::new(std::sync::Arc::new(config), name).unwrap();
+    let mut bytes = Vec::new();
+    client.write_tls(&mut bytes).unwrap();
+    bytes.into_iter().map(char::from).collect()
+}
+
+/// Bytes, a character for each.
+fn bytes(input: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(input);
+    text.chars().map(|c| c as u32 as u8).collect()
+}
+
+/// No input to a forward proxy keeps it busy, brings it down, or leads it
+/// elsewhere than to a named host.
+fn forward_proxy(name: &str, seeds: &[&str]) {
+    let listener = fuzzing::FuzzedListener::default();
+    let words = &[
+        "CONNECT ",
+        "http://",
+        "https://",
+        "a.test",
+        ":443",
+        "@",
+        " HTTP/1.1\r\n",
+        "\r\n",
+        "host: ",
+    ];
+    let target = Target { name, seeds, words };
+    target.fuzz(|input| {
+        let answer = listener.answer(&bytes(input));
+        let answer = answer.expect("it waits for ever");
+        // A status, or a record of TLS.
+        let end = if answer.starts_with(b"HTTP") { 12 } else { 1 };
+        answer.get(..end).map(<[u8]>::to_vec)
+    });
+}
+
+#[test]
+fn connect() {
+    let opened = format!(
+        "CONNECT a.test:443 HTTP/1.1\r\nhost: a.test\r\n\r\n{}",
+        hello("a.test")
+    );
+    forward_proxy(
+        "CONNECT",
+        &[
+            &opened,
+            "CONNECT b.a.test:80 HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\nhost: b.a.test\r\n\r\n",
+            "CONNECT other.test:443 HTTP/1.1\r\n\r\n",
+            "CONNECT [::1]:443 HTTP/1.1\r\nproxy-authorization: Basic eA==\r\n\r\n",
+        ],
+    );
+}
+
+#[test]
+fn absolute_form() {
+    forward_proxy(
+        "absolute form",
+        &[
+            "GET http://a.test/x?y HTTP/1.1\r\nhost: a.test\r\n\r\n",
+            "POST http://u:p@b.a.test:80/ HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\nhi",
+            "GET http://other.test HTTP/1.0\r\n\r\n",
+            "OPTIONS http://a.test HTTP/1.1\r\n\r\n",
+        ],
+    );
+}
+
+#[test]
+fn client_hello() {
+    let (one, other) = (
+        hello("a.test"),
+        hello("a-much-longer-name.of-some.host.test"),
+    );
+    forward_proxy("ClientHello", &[&one, &other]);
+}

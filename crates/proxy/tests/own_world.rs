@@ -311,6 +311,7 @@ async fn a_listener_that_serves_several_hosts() {
         hosts: vec![host.to_owned()],
         service: service.to_owned(),
         upstream,
+        tls: None,
     };
     let listener = Listener {
         listen: "127.0.0.1:0".parse().unwrap(),
@@ -319,6 +320,8 @@ async fn a_listener_that_serves_several_hosts() {
             route("cart.test", "cart", named("cart").await),
             route("stock.test", "stock", named("stock").await),
         ],
+        door: None,
+        forward: None,
     };
     let proxy = Proxy::start(vec![listener], registry(), Settings::default()).unwrap();
     let to = proxy.addresses()[0];

@@ -7,24 +7,43 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The services that each service calls, for those of which it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CallGraph(BTreeMap<String, BTreeSet<String>>);
+pub struct CallGraph {
+    calls: BTreeMap<String, BTreeSet<String>>,
+    /// The services that nobody calls.
+    uncalled: BTreeSet<String>,
+}
 
 impl FromIterator<(String, BTreeSet<String>)> for CallGraph {
     fn from_iter<T: IntoIterator<Item = (String, BTreeSet<String>)>>(calls: T) -> Self {
-        CallGraph(calls.into_iter().collect())
+        CallGraph {
+            calls: calls.into_iter().collect(),
+            uncalled: BTreeSet::new(),
+        }
     }
 }
 
 impl CallGraph {
+    /// The same where nobody calls some services: what they call they call by
+    /// themselves.
+    pub fn with_uncalled(mut self, services: impl IntoIterator<Item = String>) -> Self {
+        self.uncalled.extend(services);
+        self
+    }
+
+    /// Whether nobody calls a service.
+    pub(crate) fn is_uncalled(&self, service: &str) -> bool {
+        self.uncalled.contains(service)
+    }
+
     /// Whether a service may call another; also where that is not known.
     pub(crate) fn may_call(&self, caller: &str, callee: &str) -> bool {
-        let known = self.0.get(caller);
+        let known = self.calls.get(caller);
         known.is_none_or(|callees| callees.contains(callee))
     }
 
     /// Whether a service is known to call another.
     pub(crate) fn calls(&self, caller: &str, callee: &str) -> bool {
-        let known = self.0.get(caller);
+        let known = self.calls.get(caller);
         known.is_some_and(|callees| callees.contains(callee))
     }
 }

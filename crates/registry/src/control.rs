@@ -185,6 +185,9 @@ pub enum Origin {
         /// only one worker and no service is known to call here.
         worker: Option<WorkerId>,
     },
+    /// At a listener for our own requests, and for steps around executions:
+    /// they belong to none.
+    Murphy,
 }
 
 /// A request that belongs to a live execution, as far as can be told before

@@ -10,9 +10,10 @@
 //! A listener that was made for one caller may be called when that caller has
 //! nothing in flight. If it ran in this execution it goes on working after its
 //! answer, as a background worker does; if it did not, it passed the address
-//! on to somebody who has. Calls that are known to be made in the background
-//! belong to no other call, whatever is in flight; what is made while one of
-//! them and another call are, is the other's unless it is known to follow.
+//! on to somebody who has, unless it is a service that nobody calls. Calls that
+//! are known to be made in the background belong to no other call, whatever is
+//! in flight; what is made while one of them and another call are, is the
+//! other's unless it is known to follow.
 
 use std::sync::Arc;
 
@@ -110,10 +111,13 @@ impl InFlight {
         if let Some(found) = deepest(calls, &candidates) {
             return found;
         }
-        if request.caller.is_some() {
+        if let Some(caller) = request.caller {
             let served = self.reached.iter().filter(able).filter(is_at_caller);
             if let Some(found) = self.after_its_answer(served) {
                 return found;
+            }
+            if request.graph.is_uncalled(caller) {
+                return (None, Link::Orphan);
             }
             let anybody = likely(calls, open.copied().collect(), request);
             return deepest(calls, &anybody).unwrap_or((None, Link::Orphan));

@@ -415,6 +415,7 @@ impl Tables {
             Origin::Entry(worker) => of_worker(worker),
             Origin::Service { .. } => self.solo,
             Origin::Fixed { worker } => self.solo.or(worker.as_ref().and_then(of_worker)),
+            Origin::Murphy => None,
         };
         Some(Owner {
             execution: execution?,
@@ -432,6 +433,7 @@ impl Tables {
             Origin::Fixed { worker: Some(_) } if self.solo.is_none() => return Parent::Entry,
             Origin::Fixed { .. } => (None, true),
             Origin::Service { caller } => (caller.clone(), false),
+            Origin::Murphy => (None, false),
         };
         Parent::Infer {
             spans,

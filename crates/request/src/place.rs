@@ -9,6 +9,8 @@ pub struct Place {
     pub host: String,
     /// Its port.
     pub port: u16,
+    /// Whether TLS is spoken there.
+    pub secure: bool,
 }
 
 impl Place {
@@ -20,21 +22,34 @@ impl Place {
         (!host.is_empty()).then(|| Place {
             host: host.to_owned(),
             port,
+            secure: false,
         })
+    }
+
+    /// The same with TLS.
+    pub fn over_tls(self) -> Self {
+        Place {
+            secure: true,
+            ..self
+        }
     }
 
     /// `host:port`.
     pub fn address(&self) -> String {
-        let Place { host, port } = self;
+        let Place { host, port, .. } = self;
         match host.contains(':') {
             true => format!("[{host}]:{port}"),
             false => format!("{host}:{port}"),
         }
     }
 
-    /// `http://host:port`.
+    /// `http://host:port`, or `https://`.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address())
+        let scheme = match self.secure {
+            true => "https",
+            false => "http",
+        };
+        format!("{scheme}://{}", self.address())
     }
 
     /// One of [`FIELDS`].
@@ -53,6 +68,7 @@ impl From<std::net::SocketAddr> for Place {
         Place {
             host: address.ip().to_string(),
             port: address.port(),
+            secure: false,
         }
     }
 }

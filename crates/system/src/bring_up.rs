@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use murphy_registry::Registry;
 
+use super::egress::open_authority;
 use super::ledger::Ledger;
 use super::options::LiveOptions;
 use super::services::{Failure, Services};
@@ -72,12 +73,17 @@ pub(super) fn prepare(
     let ledger = Ledger::open(&options.state);
     let ledger = ledger.map_err(|error| SetupError::new(error.to_string()))?;
     let services = Services::prepare(system, logs, ledger)?;
+    let authority = match system.has_doors() {
+        true => Some(open_authority(&options.state)?),
+        false => None,
+    };
     let wiring = Wiring::new(
         system,
         services.places(),
         callers,
         registry.clone(),
         proxy_settings(options),
+        authority.as_ref(),
     )?;
     Ok((services, wiring))
 }

@@ -14,7 +14,10 @@ pub fn bypassed<'s>(system: &'s SystemSpec, scenarios: &[ScenarioSpec]) -> Vec<&
     let may_be_bypassed = |service: &&ServiceSpec| {
         let is_unused = |it: &ScenarioSpec| service.unused.covers(&it.name);
         let is_expected = scenarios.is_empty() || !scenarios.iter().all(is_unused);
-        service.proxied && service.listen.is_none() && is_expected
+        service.proxied
+            && service.listen.is_none()
+            && service.callers.hosts.is_empty()
+            && is_expected
     };
     let is_told = |service: &ServiceSpec| {
         let by_service = system.services.iter().any(|it| calls(it, &service.name));
@@ -75,6 +78,8 @@ mod tests {
             name: name.to_owned(),
             source,
             process: None,
+            tls: None,
+            callers: Default::default(),
             listen: None,
             proxied: true,
             calls: None,

@@ -56,7 +56,16 @@ impl CrashCause {
 pub(super) fn is_down(detail: &Detail) -> bool {
     matches!(
         detail.organic,
-        Some(Organic::Refused | Organic::Unreachable | Organic::ConnectTimedOut)
+        Some(
+            Organic::Refused
+                | Organic::Unreachable
+                | Organic::ConnectTimedOut
+                | Organic::NoTls
+                | Organic::CertificateExpired
+                | Organic::CertificateName
+                | Organic::CertificateUntrusted
+                | Organic::ClientCertificateWanted
+        )
     )
 }
 

@@ -63,9 +63,10 @@ impl RunningSystem {
     pub async fn described(&self) -> Vec<Endpoint> {
         let mut all = Vec::new();
         for service in &self.spec.services {
-            let Some(address) = self.direct(&service.name) else {
+            let Some(place) = self.wiring.direct().get(&service.name) else {
                 continue;
             };
+            let address = place.address();
             for path in PATHS {
                 if let Some(document) = document(&address, path).await {
                     all.extend(endpoints(&service.name, &document));

@@ -13,6 +13,7 @@ mod correlate;
 mod crash_cause;
 mod described;
 mod each;
+mod egress;
 mod grace;
 mod health;
 mod ledger;
@@ -62,6 +63,7 @@ pub use self::control::{ListedTest, Listing};
 pub use self::correlate::{Correlation, Wanted};
 pub use self::described::Endpoint;
 pub use self::each::{FirstLook, Tests};
+pub use self::egress::{AuthorityFiles, open_authority, rotate_authority, trusted_with};
 pub use self::ledger::{CleanedUp, MARK, clean_up};
 pub use self::options::{LiveOptions, Say, Trials, Wired};
 pub use self::parallel_check::{Interference, InterferenceKind};
@@ -70,6 +72,7 @@ pub use self::running_system::RunningSystem;
 pub use self::scenario::command::{CONTROL_VARIABLE, TOKEN_VARIABLE, url_variable};
 pub use self::services::STOP_WITHIN;
 pub use self::survey::{ServiceState, survey};
+pub use self::wiring::RefusedHandshake;
 pub use murphy_request::json_path;
 
 /// How much of what a test prints is kept, from its end.
@@ -397,7 +400,11 @@ impl LiveWorld {
     /// A test that fails because a service is down says nothing about faults.
     async fn check_running(&self, recorded: &Recorded) -> Result<(), SetupError> {
         let alone = self.options.workers == 1;
-        let up = self.system.services.check_running().await;
+        let up = self
+            .system
+            .services
+            .check_running(&self.system.wiring)
+            .await;
         up.map_err(|broken| self.system.crash_cause.tell(broken, recorded, alone))
     }
 

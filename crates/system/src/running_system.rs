@@ -4,8 +4,9 @@
 //! stopped once. Which scenario runs, and what is seen of it, is the world's
 //! business.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use murphy_campaign::SetupError;
 use murphy_registry::Registry;
@@ -22,7 +23,7 @@ use super::services::Services;
 use super::spec::{RunnerSpec, ScenarioSpec, SystemSpec};
 use super::steps::Steps;
 use super::teardown::Teardown;
-use super::wiring::Wiring;
+use super::wiring::{RefusedHandshake, Wiring};
 
 /// A system on real sockets. [`RunningSystem::stop`] ends it gracefully;
 /// dropping it ends it at once, but for the commands and requests of the
@@ -111,7 +112,29 @@ impl RunningSystem {
 
     /// Where a service listens itself, `host:port`.
     pub fn direct(&self, service: &str) -> Option<String> {
-        self.wiring.direct().get(service).map(|it| it.address())
+        let places = self.services.places();
+        places.get(service).map(|it| it.address())
+    }
+
+    /// The certificates that end soon, by the service.
+    pub fn certificates_ending(&self) -> BTreeMap<String, SystemTime> {
+        self.services.ending()
+    }
+
+    /// The callers that broke TLS handshakes with Murphy off.
+    pub fn refused_handshakes(&self) -> Vec<RefusedHandshake> {
+        self.wiring.refused()
+    }
+
+    /// Whether hosts that belong to no service are refused.
+    pub fn only_named_hosts(&self) -> bool {
+        self.spec.only_named_hosts
+    }
+
+    /// The hosts that calls left for by the forward proxy and that belong to no
+    /// service.
+    pub fn other_hosts(&self) -> BTreeSet<String> {
+        self.wiring.other_hosts()
     }
 
     /// Whether a process that Murphy started for another service serves it.
@@ -144,9 +167,8 @@ impl RunningSystem {
 
     /// The tests that a runner finds; it stays up for running them.
     pub async fn list_tests(&self, spec: &RunnerSpec) -> Result<Listing, SetupError> {
-        let entries = std::iter::once(self.wiring.entries(0));
         let mark = self.services.mark();
-        let runner = Runner::prepare(spec, entries, &mark, self.plugins()?)?;
+        let runner = Runner::prepare(spec, &self.wiring, 1, &mark, self.plugins()?)?;
         self.runners.list(&runner, &self.control).await
     }
 

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use tokio::sync::Mutex as AsyncMutex;
 
@@ -19,7 +19,7 @@ use super::listening;
 use super::log::{self, Log};
 use super::ports::Port;
 use super::process::{Children, Exit, Process, Start};
-use super::spec::{Health, ManagedSpec, ServiceSpec, Source, SystemSpec};
+use super::spec::{Health, ManagedSpec, ServiceSpec, Source, SystemSpec, TlsUpstream};
 use super::template::{Place, Places, expand};
 use super::wiring::Wiring;
 use murphy_campaign::SetupError;
@@ -60,6 +60,8 @@ impl From<SetupError> for Failure {
 pub(super) struct Services {
     running: Vec<Running>,
     managed: Vec<Managed>,
+    /// The certificates that end soon, by the service.
+    ending: Mutex<BTreeMap<String, SystemTime>>,
     ledger: Mutex<Ledger>,
 }
 
@@ -71,6 +73,7 @@ struct Running {
     /// Whether it came up only with what Murphy started.
     came_with_others: AtomicBool,
     upstream: Place,
+    tls: Option<Arc<TlsUpstream>>,
     health: Health,
     place: Option<String>,
 }
@@ -80,6 +83,7 @@ struct Managed {
     name: String,
     spec: ManagedSpec,
     port: Port,
+    tls: Option<Arc<TlsUpstream>>,
     health: Health,
     place: Option<String>,
     log: Arc<Log>,
@@ -104,6 +108,7 @@ impl Services {
         let mut services = Services {
             running: Vec::new(),
             managed: Vec::new(),
+            ending: Mutex::default(),
             ledger: Mutex::new(ledger),
         };
         for service in &system.services {
@@ -111,6 +116,7 @@ impl Services {
                 Source::Running { upstream } => {
                     services.running.push(Running::new(service, upstream)?);
                 }
+                Source::Hosts => {}
                 Source::Managed(spec) => {
                     services.managed.push(Managed::new(service, spec, logs)?);
                 }
@@ -139,16 +145,16 @@ impl Services {
 
     /// Starts what is to be started, in order, and checks the rest.
     pub(super) async fn start(&self, wiring: &Wiring) -> Result<(), Failure> {
-        let later = self.check_before().await?;
+        let later = self.check_before(wiring).await?;
         for service in &self.managed {
             if let Err(failure) = self.launch(service, wiring).await {
                 // It may have failed for want of what is down.
-                self.check_later(&later, Duration::ZERO).await?;
+                self.check_later(&later, wiring, Duration::ZERO).await?;
                 return Err(failure);
             }
-            self.wait_for_members(service).await?;
+            self.wait_for_members(service, wiring).await?;
         }
-        self.check_later(&later, WITH_OTHERS).await?;
+        self.check_later(&later, wiring, WITH_OTHERS).await?;
         for service in &self.managed {
             if service.has_lost_its_port().await {
                 return Err(Failure::PortLost);
@@ -159,11 +165,11 @@ impl Services {
 
     /// Checks what runs already; what may be served by a process that is still
     /// to be started is to be checked later.
-    async fn check_before(&self) -> Result<Vec<&Running>, SetupError> {
+    async fn check_before(&self, wiring: &Wiring) -> Result<Vec<&Running>, SetupError> {
         let mut later = Vec::new();
         let others = self.running.iter().filter(|it| it.process.is_none());
         for service in others {
-            match service.check().await {
+            match self.check(service, wiring).await {
                 Err(_) if service.is_local() && !self.managed.is_empty() => later.push(service),
                 checked => checked?,
             }
@@ -172,17 +178,109 @@ impl Services {
     }
 
     /// Checks services that were down before others were started.
-    async fn check_later(&self, later: &[&Running], within: Duration) -> Result<(), SetupError> {
+    async fn check_later(
+        &self,
+        later: &[&Running],
+        wiring: &Wiring,
+        within: Duration,
+    ) -> Result<(), SetupError> {
         for service in later {
-            service.check_later(within).await?;
+            self.check_one_later(service, wiring, within).await?;
         }
         Ok(())
     }
 
+    /// Checks a service that was down before others were started.
+    async fn check_one_later(
+        &self,
+        service: &Running,
+        wiring: &Wiring,
+        within: Duration,
+    ) -> Result<(), SetupError> {
+        let health = Health {
+            within,
+            ..service.health.clone()
+        };
+        if !health::wait(&service.asked(wiring), &health).await {
+            return self.check(service, wiring).await;
+        }
+        service.came_with_others.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Whether a service that runs already is up, and TLS with it works.
+    async fn check(&self, service: &Running, wiring: &Wiring) -> Result<(), SetupError> {
+        let Running {
+            name,
+            health,
+            place,
+            ..
+        } = service;
+        let address = service.upstream.address();
+        if !health::is_up(&address, None).await {
+            let message = format!("service `{name}` is down: nothing listens on {address}");
+            return Err(SetupError::new(message)
+                .of_service(name)
+                .at(place)
+                .hint("start it, or let Murphy start it with `command = …`"));
+        }
+        self.shake_hands(name, service.tls.as_deref(), &address, place)
+            .await?;
+        match &health.path {
+            Some(path) if !health::wait(&service.asked(wiring), health).await => {
+                let scheme = match service.tls {
+                    Some(_) => "https",
+                    None => "http",
+                };
+                Err(SetupError::new(format!(
+                    "service `{name}` is not healthy: {scheme}://{address}{path} did not answer 2xx or 3xx within {:?}",
+                    health.within
+                ))
+                .of_service(name)
+                .at(place)
+                .hint("look at its log, or correct the path of its health check"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether TLS with a service works, where it is spoken.
+    async fn shake_hands(
+        &self,
+        name: &str,
+        tls: Option<&TlsUpstream>,
+        address: &str,
+        place: &Option<String>,
+    ) -> Result<(), SetupError> {
+        let Some(tls) = tls else { return Ok(()) };
+        let probed = tls.probe(address).await.map_err(|error| {
+            let message =
+                format!("service `{name}` cannot be reached over TLS at {address}: {error}");
+            SetupError::new(message)
+                .of_service(name)
+                .at(place)
+                .hint(error.hint(name))
+        })?;
+        let mut ending = self.ending.lock().expect("no panic while it is noted");
+        match probed.ends_soon {
+            Some(end) => ending.insert(name.to_owned(), end),
+            None => ending.remove(name),
+        };
+        Ok(())
+    }
+
+    /// The certificates that end soon, by the service.
+    pub(super) fn ending(&self) -> BTreeMap<String, SystemTime> {
+        self.ending
+            .lock()
+            .expect("no panic while it is noted")
+            .clone()
+    }
+
     /// Waits for the other services that a process serves.
-    async fn wait_for_members(&self, service: &Managed) -> Result<(), SetupError> {
+    async fn wait_for_members(&self, service: &Managed, wiring: &Wiring) -> Result<(), SetupError> {
         for member in self.members(service) {
-            member.wait(&service.name).await?;
+            member.wait(&service.name, wiring).await?;
         }
         Ok(())
     }
@@ -226,11 +324,12 @@ impl Services {
             }
             let process = service.process.as_deref();
             let trouble = match process.filter(|process| !troubles.contains_key(*process)) {
-                Some(process) => service.wait(process).await.err(),
+                Some(process) => service.wait(process, wiring).await.err(),
                 None if down.contains(&&service.name) => {
-                    service.check_later(Duration::ZERO).await.err()
+                    let checked = self.check_one_later(service, wiring, Duration::ZERO);
+                    checked.await.err()
                 }
-                None => service.check().await.err(),
+                None => self.check(service, wiring).await.err(),
             };
             troubles.extend(trouble.map(|it| (service.name.clone(), it)));
         }
@@ -238,9 +337,9 @@ impl Services {
     }
 
     /// Whether the services that Murphy did not start are up.
-    pub(super) async fn check_running(&self) -> Result<(), SetupError> {
+    pub(super) async fn check_running(&self, wiring: &Wiring) -> Result<(), SetupError> {
         for service in self.running.iter().filter(|it| !it.comes_with_others()) {
-            service.check().await?;
+            self.check(service, wiring).await?;
         }
         Ok(())
     }
@@ -265,7 +364,7 @@ impl Services {
                     Failure::PortLost => service.port_taken(),
                     Failure::Broken(error) => error,
                 })?;
-                self.wait_for_members(service).await?;
+                self.wait_for_members(service, wiring).await?;
             }
         }
         Ok(())
@@ -298,11 +397,12 @@ impl Services {
         let process = self.spawn(service, wiring)?;
         let process = slot.insert(process);
         let address = service.port.address().to_string();
+        let asked = service.asked(wiring);
         let healthy = tokio::select! {
             biased;
             exit = process.ended() => Err(service.ended_early(&exit.to_string())),
-            up = health::wait(&address, &service.health) => match up {
-                true => Ok(()),
+            up = health::wait(&asked, &service.health) => match up {
+                true => self.shake_hands(&service.name, service.tls.as_deref(), &address, &service.place).await,
                 false => Err(service.not_up(&listening::ports_of(process.group()))),
             },
         };
@@ -322,6 +422,9 @@ impl Services {
         let command = service.fill_all(&spec.command, &places)?;
         let mut environment = service.environment(&places)?;
         environment.insert(MARK.to_owned(), self.mark());
+        if let Some(egress) = wiring.egress_of(name) {
+            egress.tell(&mut environment)?;
+        }
         let start = Start {
             command: &command,
             directory: &spec.directory,
@@ -447,6 +550,7 @@ impl Running {
             process: service.process.clone(),
             came_with_others: AtomicBool::new(service.process.is_some()),
             upstream: place,
+            tls: service.tls.clone(),
             health: service.health.clone(),
             place: service.place.clone(),
         })
@@ -463,10 +567,16 @@ impl Running {
         self.came_with_others.load(Ordering::Relaxed)
     }
 
+    /// Where it is asked whether it is well: without TLS, where there is a
+    /// request to be sent.
+    fn asked(&self, wiring: &Wiring) -> String {
+        asked(&self.name, &self.health, self.upstream.address(), wiring)
+    }
+
     /// Waits until the process that serves it too has got so far.
-    async fn wait(&self, process: &str) -> Result<(), SetupError> {
+    async fn wait(&self, process: &str, wiring: &Wiring) -> Result<(), SetupError> {
         let (name, address) = (&self.name, self.upstream.address());
-        if health::wait(&address, &self.health).await {
+        if health::wait(&self.asked(wiring), &self.health).await {
             return Ok(());
         }
         let within = self.health.within;
@@ -478,46 +588,6 @@ impl Running {
             .of_service(name)
             .at(&self.place)
             .hint(hint))
-    }
-
-    /// Checks a service that was down before others were started.
-    async fn check_later(&self, within: Duration) -> Result<(), SetupError> {
-        let health = Health {
-            within,
-            ..self.health.clone()
-        };
-        if !health::wait(&self.upstream.address(), &health).await {
-            return self.check().await;
-        }
-        self.came_with_others.store(true, Ordering::Relaxed);
-        Ok(())
-    }
-
-    async fn check(&self) -> Result<(), SetupError> {
-        let Running {
-            name,
-            health,
-            place,
-            ..
-        } = self;
-        let address = self.upstream.address();
-        if !health::is_up(&address, None).await {
-            let message = format!("service `{name}` is down: nothing listens on {address}");
-            return Err(SetupError::new(message)
-                .of_service(name)
-                .at(place)
-                .hint("start it, or let Murphy start it with `command = …`"));
-        }
-        match &health.path {
-            Some(path) if !health::wait(&address, health).await => Err(SetupError::new(format!(
-                "service `{name}` is not healthy: http://{address}{path} did not answer 2xx or 3xx within {:?}",
-                health.within
-            ))
-            .of_service(name)
-            .at(place)
-            .hint("look at its log, or correct the path of its health check")),
-            _ => Ok(()),
-        }
     }
 }
 
@@ -540,12 +610,18 @@ impl Managed {
             name: name.clone(),
             spec: spec.clone(),
             port,
+            tls: service.tls.clone(),
             health: service.health.clone(),
             place: service.place.clone(),
             log: Arc::new(log?),
             process: AsyncMutex::new(None),
             ends: Mutex::default(),
         })
+    }
+
+    fn asked(&self, wiring: &Wiring) -> String {
+        let own = self.port.address().to_string();
+        asked(&self.name, &self.health, own, wiring)
     }
 
     fn ends(&self) -> std::sync::MutexGuard<'_, Vec<Exit>> {
@@ -645,6 +721,15 @@ impl Managed {
         .at(&self.place)
         .hint(hint)
         .printed(name, self.log.tail(LINES_SHOWN))
+    }
+}
+
+/// Where a service is asked whether it is well. What is proxied accepts
+/// connections whatever is behind it.
+fn asked(name: &str, health: &Health, own: String, wiring: &Wiring) -> String {
+    match (&health.path, wiring.direct().get(name)) {
+        (Some(_), Some(place)) => place.address(),
+        _ => own,
     }
 }
 

@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use crate::runner::{KnownRunner, RunnerKind};
 use murphy_model::{Mode, Point};
+pub use murphy_proxy::{TlsError, TlsFiles, TlsUpstream};
 pub use murphy_request::{Expectations, RequestCall, RequestSpec, UnderFault};
 
 /// A system to be tested.
@@ -36,6 +37,11 @@ pub struct SystemSpec {
     pub restart: bool,
     /// Whether a step of `reset` says that everything is as after a start.
     pub is_cold: bool,
+    /// Whether hosts that belong to no service are refused, where calls leave
+    /// by our forward proxy.
+    pub only_named_hosts: bool,
+    /// Whether calls leave by it even where no service has hosts.
+    pub forward_proxy: bool,
 }
 
 /// One service.
@@ -45,12 +51,17 @@ pub struct ServiceSpec {
     pub name: String,
     /// Where it comes from.
     pub source: Source,
+    /// How TLS is spoken to it, if it is. Its callers speak to its proxy
+    /// without.
+    pub tls: Option<Arc<TlsUpstream>>,
     /// The managed service whose process serves this one too, at `upstream`.
     pub process: Option<String>,
     /// Where its proxy listens for the other services; any free port if
     /// `None`. For a service that runs already and whose callers cannot be
     /// told otherwise, this is the address they call.
     pub listen: Option<SocketAddr>,
+    /// How its callers reach it, where not by plain requests to its proxy.
+    pub callers: Callers,
     /// Whether calls to it are seen and can be injected.
     pub proxied: bool,
     /// The services it calls, if that is known: a call that nothing else says
@@ -64,6 +75,18 @@ pub struct ServiceSpec {
     pub place: Option<String>,
 }
 
+/// How the callers of a service reach it, where not by plain requests to its
+/// proxy.
+#[derive(Clone, Debug, Default)]
+pub struct Callers {
+    /// Whether they speak TLS with its proxy.
+    pub speak_tls: bool,
+    /// The hosts that they name to our forward proxy.
+    pub hosts: Vec<String>,
+    /// How TLS is spoken to these hosts.
+    pub hosts_tls: TlsFiles,
+}
+
 /// In which scenarios no call to a service is expected. In all others one must
 /// be seen, or nothing is known of the service and the search is not complete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,6 +98,20 @@ pub enum Unused {
     Always,
     /// In these.
     In(BTreeSet<String>),
+}
+
+impl SystemSpec {
+    /// Whether calls leave by a forward proxy of ours.
+    pub fn has_forward_proxy(&self) -> bool {
+        let has_hosts = |service: &ServiceSpec| !service.callers.hosts.is_empty();
+        self.forward_proxy || self.services.iter().any(has_hosts)
+    }
+
+    /// Whether callers speak TLS with us.
+    pub fn has_doors(&self) -> bool {
+        let speak_tls = |service: &ServiceSpec| service.callers.speak_tls;
+        self.has_forward_proxy() || self.services.iter().any(speak_tls)
+    }
 }
 
 impl Unused {
@@ -96,6 +133,8 @@ pub enum Source {
         /// `host:port`.
         upstream: String,
     },
+    /// Wherever its hosts are: it is reached by our forward proxy alone.
+    Hosts,
     /// Murphy starts it, and stops it in the end.
     Managed(ManagedSpec),
 }

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use murphy_proxy::StartError;
 use murphy_registry::Registry;
@@ -24,6 +25,8 @@ pub struct ServiceState {
     pub name: String,
     /// Where it listens itself, `host:port`.
     pub direct: Option<String>,
+    /// When its certificate ends, where that is soon.
+    pub certificate_ends: Option<SystemTime>,
     /// Where callers that Murphy does not start must call it.
     pub proxied: Option<String>,
     /// Where a scenario enters it.
@@ -52,11 +55,13 @@ pub async fn survey(
     let (services, wiring) = prepare(&system, callers, options, &logs_of(options), &registry)?;
     let mut troubles = services.survey(&wiring, known).await;
     troubles.extend(taken);
+    let (places, mut ending) = (services.places(), services.ending());
     let states = system.services.iter().map(|service| {
         let name = service.name.clone();
         let entries = wiring.entries(0);
         ServiceState {
-            direct: wiring.direct().get(&name).map(|it| it.address()),
+            direct: places.get(&name).map(|it| it.address()),
+            certificate_ends: ending.remove(&name),
             proxied: wiring.common().get(&name).map(|it| it.address()),
             entry: entries.get(&name).map(|it| it.address()),
             comes_with_others: services.comes_with_others(&name),

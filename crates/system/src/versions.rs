@@ -48,6 +48,7 @@ pub fn of_services(
         let told = told.get(&service.name).map(String::as_str);
         let version = match &service.source {
             Source::Managed(managed) => of(managed, told, own),
+            Source::Hosts => service.callers.hosts.join(" "),
             Source::Running { upstream } => format!("{upstream} {}", told.unwrap_or_default()),
         };
         (service.name.clone(), version)
@@ -132,7 +133,7 @@ fn service_directories(system: &SystemSpec) -> Vec<PathBuf> {
     let services = system.services.iter();
     let directory = |service: &ServiceSpec| match &service.source {
         Source::Managed(managed) => Some(absolute(&managed.directory)),
-        Source::Running { .. } => None,
+        Source::Running { .. } | Source::Hosts => None,
     };
     services.filter_map(directory).collect()
 }
@@ -301,6 +302,8 @@ mod tests {
             health: Health::default(),
             place: None,
             process: None,
+            tls: None,
+            callers: Default::default(),
         };
         let system = SystemSpec {
             services: vec![cart],

@@ -27,10 +27,14 @@ use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use murphy_proxy::{Listener, Proxy, Settings, StartError};
+use murphy_proxy::{
+    Authority, Door, Forward, Listener, NamedHosts, OtherHosts, Proxy, Refusal, Refusals, Settings,
+    StartError,
+};
 use murphy_registry::{self as registry, CallGraph, Origin, Registry, WorkerId};
 
-use super::spec::{ServiceSpec, Source, SystemSpec};
+use super::egress::{AuthorityFiles, Egress};
+use super::spec::{ServiceSpec, Source, SystemSpec, Unused};
 use super::template::{Place, Places, names};
 use murphy_campaign::SetupError;
 
@@ -40,6 +44,9 @@ enum Caller {
     Worker(u32),
     Service(String),
     Anyone,
+    /// Who must reach it past all faults, and does not speak TLS: Murphy, and
+    /// the steps around executions.
+    Murphy,
 }
 
 /// Who calls besides the services.
@@ -55,7 +62,8 @@ pub(super) struct Callers {
 /// The proxies of a system; stopped when dropped.
 pub(super) struct Wiring {
     proxy: Proxy,
-    /// Where each service listens itself.
+    /// Where each service can be asked without TLS, past all faults: mostly
+    /// where it listens.
     direct: Places,
     /// Where those call that have no listener of their own.
     common: Places,
@@ -63,6 +71,14 @@ pub(super) struct Wiring {
     entries: Vec<Places>,
     /// Listeners of a single caller: who, whom, where.
     own: Vec<(String, String, Place)>,
+    /// What processes are told who call doors of ours.
+    egress: Option<Egress>,
+    /// The forward proxy of each caller.
+    forward: Vec<(Caller, SocketAddr)>,
+    /// Who did not want our certificates, by who calls there.
+    refusals: Vec<(Caller, Arc<Refusals>)>,
+    /// The hosts that were asked for and belong to no service.
+    other_hosts: Arc<OtherHosts>,
 }
 
 impl Wiring {
@@ -73,10 +89,28 @@ impl Wiring {
         callers: Callers,
         registry: Arc<Registry>,
         settings: Settings,
+        authority: Option<&(Arc<Authority>, AuthorityFiles)>,
     ) -> Result<Self, SetupError> {
         let workers = callers.workers;
-        let wired = wired(system, &direct, callers);
+        let mut wired = wired(system, &direct, callers);
+        let other_hosts = Arc::default();
+        let mut forward = forward(system, &direct, callers, &other_hosts);
+        let mut refusals = Vec::new();
+        if let Some((authority, _)) = authority {
+            let doors = wired.iter_mut().filter(|it| it.secure);
+            let doors = doors.map(|it| (&it.caller, &mut it.listener));
+            let forward = forward.iter_mut();
+            for (caller, listener) in doors.chain(forward.map(|it| (&it.0, &mut it.1))) {
+                let door = Door {
+                    authority: authority.clone(),
+                    refusals: Arc::default(),
+                };
+                refusals.push((caller.clone(), door.refusals.clone()));
+                listener.door = Some(door);
+            }
+        }
         let listeners = wired.iter().map(|it| it.listener.clone());
+        let listeners = listeners.chain(forward.iter().map(|(_, listener)| listener.clone()));
         let proxy = Proxy::start(listeners.collect(), registry.clone(), settings);
         let proxy = proxy.map_err(|error| cannot_listen(system, &error))?;
         let mut wiring = Wiring {
@@ -84,13 +118,25 @@ impl Wiring {
             entries: vec![direct.clone(); workers as usize],
             direct,
             own: Vec::new(),
+            egress: authority.map(|(_, files)| Egress::new(files)),
+            forward: Vec::new(),
+            refusals,
+            other_hosts,
             proxy,
         };
         let addresses = wiring.proxy.addresses().to_vec();
-        registry.listening(ports(system, &wiring.direct, &wired, &addresses));
+        let (addresses, of_forward) = addresses.split_at(wired.len());
+        let callers = forward.into_iter().map(|(caller, _)| caller);
+        wiring.forward = callers.zip(of_forward.iter().copied()).collect();
+        registry.listening(ports(system, &wiring.direct, &wired, addresses));
         registry.calling(call_graph(system));
         for (it, address) in wired.into_iter().zip(addresses) {
-            wiring.note(it.caller, it.service, address.into());
+            let place = Place::from(*address);
+            let place = match it.secure {
+                true => place.over_tls(),
+                false => place,
+            };
+            wiring.note(it.caller, it.service, place);
         }
         Ok(wiring)
     }
@@ -104,10 +150,17 @@ impl Wiring {
                 self.common.insert(service, place);
             }
             Caller::Service(name) => self.own.push((name, service, place)),
+            // All the others, too, unless they have a listener of their own.
+            Caller::Murphy => {
+                let entries = self.entries.iter_mut();
+                for places in entries.chain([&mut self.common, &mut self.direct]) {
+                    places.insert(service.clone(), place.clone());
+                }
+            }
         }
     }
 
-    /// Where each service listens itself: no faults that way.
+    /// Where each service can be asked without TLS: no faults that way.
     pub(super) fn direct(&self) -> &Places {
         &self.direct
     }
@@ -120,6 +173,47 @@ impl Wiring {
     /// Where a worker's scenario enters.
     pub(super) fn entries(&self, worker: u32) -> &Places {
         &self.entries[worker as usize]
+    }
+
+    /// What a worker's scenario is told of the way out.
+    pub(super) fn egress_of_worker(&self, worker: u32) -> Option<Egress> {
+        self.egress_for(&Caller::Worker(worker))
+    }
+
+    /// What a service is told of the way out.
+    pub(super) fn egress_of(&self, service: &str) -> Option<Egress> {
+        self.egress_for(&Caller::Service(service.to_owned()))
+    }
+
+    fn egress_for(&self, caller: &Caller) -> Option<Egress> {
+        let egress = self.egress.as_ref()?;
+        let proxy = self.forward.iter().find(|(it, _)| it == caller);
+        Some(proxy.map_or_else(|| egress.clone(), |(_, at)| egress.through(*at)))
+    }
+
+    /// Who broke handshakes with us off, for which host, and how often. Who
+    /// calls at a listener that is anybody's is not known.
+    pub(super) fn refused(&self) -> Vec<RefusedHandshake> {
+        let all = self.refusals.iter().flat_map(|(caller, refusals)| {
+            let caller = match caller {
+                Caller::Worker(_) => Some("the test".to_owned()),
+                Caller::Service(name) => Some(format!("`{name}`")),
+                Caller::Anyone | Caller::Murphy => None,
+            };
+            let noted = refusals.noted().into_iter();
+            noted.map(move |(host, why, times)| RefusedHandshake {
+                caller: caller.clone(),
+                host,
+                why,
+                times,
+            })
+        });
+        all.collect()
+    }
+
+    /// The hosts that were asked for and belong to no service.
+    pub(super) fn other_hosts(&self) -> BTreeSet<String> {
+        self.other_hosts.noted()
     }
 
     /// Where a service must call the others.
@@ -157,24 +251,95 @@ fn ports(
     proxies.chain(started).collect()
 }
 
+/// A caller that broke handshakes with us off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedHandshake {
+    /// Who, in words, if that is known.
+    pub caller: Option<String>,
+    /// The host that it asked for.
+    pub host: String,
+    /// Why, as far as it said.
+    pub why: Refusal,
+    /// How often.
+    pub times: usize,
+}
+
 /// A listener in front of a service, for some callers.
 struct Wired {
     caller: Caller,
     service: String,
     listener: Listener,
+    /// Whether they speak TLS there.
+    secure: bool,
+}
+
+/// The forward proxies: one for every worker and for every service that Murphy
+/// starts, so that it is known who calls.
+fn forward(
+    system: &SystemSpec,
+    direct: &Places,
+    who: Callers,
+    others: &Arc<OtherHosts>,
+) -> Vec<(Caller, Listener)> {
+    if !system.has_forward_proxy() {
+        return Vec::new();
+    }
+    let services = system.services.iter();
+    let with_hosts = services.filter(|it| it.proxied && !it.callers.hosts.is_empty());
+    let named = with_hosts.map(|service| NamedHosts {
+        service: service.name.clone(),
+        hosts: service.callers.hosts.clone(),
+        upstream: direct
+            .get(&service.name)
+            .map(|place| (place.address(), service.tls.clone())),
+        tls: service.callers.hosts_tls.clone(),
+    });
+    let rules = Forward {
+        named: named.collect(),
+        only_named: system.only_named_hosts,
+        others: others.clone(),
+    };
+    let one = |caller, origin| {
+        let anywhere = (Ipv4Addr::LOCALHOST, 0).into();
+        (caller, Listener::forward(rules.clone(), anywhere, origin))
+    };
+    let workers = (0..who.workers).map(|worker| {
+        let origin = Origin::Entry(WorkerId(worker));
+        one(Caller::Worker(worker), origin)
+    });
+    let managed = system.services.iter();
+    let managed = managed.filter(|it| matches!(it.source, Source::Managed(_)));
+    let managed = managed.map(|service| {
+        let origin = Origin::Service {
+            caller: Some(service.name.as_str().into()),
+        };
+        one(Caller::Service(service.name.clone()), origin)
+    });
+    workers.chain(managed).collect()
 }
 
 /// All listeners that a system needs.
 fn wired(system: &SystemSpec, direct: &Places, who: Callers) -> Vec<Wired> {
     let anywhere: SocketAddr = (Ipv4Addr::LOCALHOST, 0).into();
-    let seen = system.services.iter().filter(|service| service.proxied);
-    let all = seen.flat_map(|service| {
-        let upstream = direct[&service.name].address();
+    // What is wherever its hosts are has no address of its own.
+    let services = system.services.iter();
+    let services = services.filter_map(|it| Some((it, direct.get(&it.name)?)));
+    let all = services.flat_map(|(service, place)| {
+        let upstream = place.address();
         let one = move |caller: Caller, listen, origin| Wired {
+            secure: service.callers.speak_tls && caller != Caller::Murphy,
             caller,
             service: service.name.clone(),
-            listener: Listener::of(&service.name, upstream.clone(), listen, origin),
+            listener: Listener::of(&service.name, upstream.clone(), listen, origin)
+                .over(service.tls.as_ref()),
         };
+        let tls = service.tls.iter();
+        let mut all: Vec<_> = tls
+            .map(|_| one(Caller::Murphy, anywhere, Origin::Murphy))
+            .collect();
+        if !service.proxied {
+            return all;
+        }
         let common = one(
             Caller::Anyone,
             service.listen.unwrap_or(anywhere),
@@ -190,7 +355,7 @@ fn wired(system: &SystemSpec, direct: &Places, who: Callers) -> Vec<Wired> {
             };
             one(Caller::Service(caller), anywhere, origin)
         });
-        let mut all = vec![common];
+        all.push(common);
         all.extend(entries);
         all.extend(callers);
         all
@@ -211,11 +376,15 @@ fn common_origin(system: &SystemSpec, service: &ServiceSpec, who: Callers) -> Or
     }
 }
 
-/// The services that each calls, where the user says so.
+/// The services that each calls, and those that nobody calls, where the user
+/// says so.
 fn call_graph(system: &SystemSpec) -> CallGraph {
     let services = system.services.iter();
     let told = services.filter_map(|it| Some((it.name.clone(), it.calls.clone()?)));
-    told.collect()
+    let services = system.services.iter();
+    let uncalled = services.filter(|it| it.unused == Unused::Always);
+    let told: CallGraph = told.collect();
+    told.with_uncalled(uncalled.map(|it| it.name.clone()))
 }
 
 /// The managed services whose templates name a service.
@@ -234,7 +403,7 @@ fn callers(system: &SystemSpec, service: &str) -> BTreeSet<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::spec::{Health, ManagedSpec, Unused};
+    use super::super::spec::{Health, ManagedSpec};
     use super::*;
 
     fn service(name: &str, source: Source, listen: bool) -> ServiceSpec {
@@ -248,6 +417,8 @@ mod tests {
             health: Health::default(),
             place: None,
             process: None,
+            tls: None,
+            callers: Default::default(),
         }
     }
 
@@ -346,6 +517,7 @@ mod tests {
             },
             Arc::new(Registry::new(murphy_registry::Settings::default())),
             Settings::default(),
+            None,
         );
         let wiring = wiring.unwrap();
         let (common, seen) = (wiring.common(), wiring.seen_by("shop"));

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
 const INIT_EXAMPLES: &str = "\
 Examples:
@@ -63,6 +63,38 @@ pub(crate) struct CheckArgs {
     /// arguments that are added to the command of the only one.
     #[arg(last = true, value_name = "COMMAND|ARGUMENTS")]
     pub(crate) command: Vec<String>,
+}
+
+const CA_EXAMPLES: &str = "\
+What Murphy starts is told to trust its certificate. For what it does not start:
+  export SSL_CERT_FILE=$(murphy ca export)          curl, OpenSSL, Python, Go, Ruby
+  export NODE_EXTRA_CA_CERTS=$(murphy ca path)      Node
+  docker run -v $(murphy ca path):/murphy.pem -e NODE_EXTRA_CA_CERTS=/murphy.pem …
+
+Nothing is changed on this machine, and the certificate lasts for seven days at most.";
+
+#[derive(Args, Debug)]
+#[command(after_help = CA_EXAMPLES)]
+pub(crate) struct CaArgs {
+    #[command(subcommand)]
+    pub(crate) command: CaCommand,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum CaCommand {
+    /// Print the path of the certificate alone; made if there is none.
+    Path(CaFileArgs),
+    /// Print the path of a file that holds what this machine trusts, and the certificate.
+    Export(CaFileArgs),
+    /// Make a new one. What was told to trust the old one must be told again.
+    Rotate(CaFileArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CaFileArgs {
+    /// Read this file instead of the nearest murphy.toml, here or above.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) config: Option<PathBuf>,
 }
 
 const MODES_EXAMPLES: &str = "\

@@ -123,9 +123,23 @@ fn services(config: &Config) -> Vec<(String, String)> {
     config.system.services.iter().map(line).collect()
 }
 
+fn up_once(service: &ServiceSpec) -> String {
+    match &service.health.path {
+        Some(path) => format!(
+            "up once {path} answers, within {}",
+            time(service.health.within)
+        ),
+        None => format!(
+            "up once it accepts connections, within {}",
+            time(service.health.within)
+        ),
+    }
+}
+
 fn about_service(service: &ServiceSpec, config: &Config) -> String {
     let mut parts = vec![match &service.source {
         Source::Running { upstream } => format!("runs at {upstream}"),
+        Source::Hosts => "wherever its hosts are".to_owned(),
         Source::Managed(managed) => {
             let port = managed.port.map(|port| format!(" at port {port}"));
             format!(
@@ -137,16 +151,19 @@ fn about_service(service: &ServiceSpec, config: &Config) -> String {
             )
         }
     }];
-    parts.push(match &service.health.path {
-        Some(path) => format!(
-            "up once {path} answers, within {}",
-            time(service.health.within)
-        ),
-        None => format!(
-            "up once it accepts connections, within {}",
-            time(service.health.within)
-        ),
-    });
+    if !service.callers.hosts.is_empty() {
+        let hosts = service.callers.hosts.join(", ");
+        parts.push(format!("called by the forward proxy as {hosts}"));
+    }
+    if service.callers.speak_tls {
+        parts.push("its callers speak TLS".to_owned());
+    }
+    if service.tls.is_some() {
+        parts.push("spoken to over TLS".to_owned());
+    }
+    if !matches!(service.source, Source::Hosts) {
+        parts.push(up_once(service));
+    }
     parts.extend(
         service
             .listen

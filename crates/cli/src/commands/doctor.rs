@@ -11,6 +11,7 @@
 mod advice;
 mod attribution;
 mod changes;
+mod egress;
 mod services;
 mod stability;
 mod table;
@@ -184,11 +185,15 @@ fn examine(
                         let states = services::of(&world, project);
                         services::write(project, &states, out)?;
                     }
-                    report.write(out)
+                    report.write(out)?;
+                    egress::write(world.system(), out)
                 })
             }
             None => Ok(()),
         };
+        for refused in world.system().refused_handshakes() {
+            error::warn(format_args!("{}", murphy_project::left::about(&refused)));
+        }
         let stopped = world.stop().await;
         shown?;
         match settled {
@@ -319,7 +324,8 @@ impl Report<'_> {
         let trace = self.trace();
         let options = &self.campaign.options;
         let mut by_modes: Vec<(String, Vec<CallId>)> = Vec::new();
-        for id in trace.ids().filter(|id| trace.call(*id).parent.is_some()) {
+        let may_fail = |id: &CallId| self.scenario.entries || trace.call(*id).parent.is_some();
+        for id in trace.ids().filter(may_fail) {
             let point = &trace.call(id).point;
             let modes = options.modes.of(point);
             if modes.is_empty() || !options.filter.allows(point) {

@@ -1,6 +1,7 @@
 //! The commands, one module each: from what was typed to an exit code.
 
 mod baseline;
+mod ca;
 mod calls;
 mod check;
 mod completions;
@@ -42,6 +43,7 @@ pub(crate) fn run(cli: Cli, context: &Context) -> Result<u8, Error> {
         Command::Init(args) => init::run(&args, context),
         Command::Check(args) => check::run(&args, context),
         Command::Modes(args) => modes::run(&args),
+        Command::Ca(args) => ca::run(&args, context),
         Command::Schema => schema::run(),
         Command::Completions(args) => completions::run(&args),
     }

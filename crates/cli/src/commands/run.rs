@@ -310,7 +310,10 @@ impl SharedSystem {
     /// Stops it, if it is there.
     pub(super) async fn stop(&mut self) -> Result<(), SetupError> {
         match self.running.take().and_then(Arc::into_inner) {
-            Some(running) => running.stop().await,
+            Some(running) => {
+                murphy_project::left::say(&running);
+                running.stop().await
+            }
             None => Ok(()),
         }
     }

@@ -35,6 +35,8 @@ pub(crate) struct Root {
     /// What concerns the services as a whole.
     #[serde(default)]
     pub(crate) system: System,
+    /// Calls that leave the system by Murphy's forward proxy.
+    pub(crate) egress: Option<Egress>,
     /// What is done around executions, without faults.
     #[serde(default)]
     pub(crate) steps: Steps,
@@ -87,12 +89,16 @@ pub(crate) struct Service {
     pub(crate) port: Option<At<Port>>,
     /// How long it may take to stop before it is killed.
     pub(crate) stop_within: Option<Text>,
-    /// `host:port` of a service that runs already.
+    /// Where a service listens that runs already: `host:port`, or `https://host:port` where it speaks TLS.
     pub(crate) upstream: Option<Text>,
+    /// How TLS is spoken to the service; with a `command` it says that the service speaks TLS.
+    pub(crate) tls: Option<At<Tls>>,
     /// The service whose command serves this one too, at `port` or `upstream`: Murphy waits for it there.
     pub(crate) process: Option<Text>,
-    /// Where the proxy in front of the service listens; any free port by default.
+    /// Where the proxy in front of the service listens; any free port by default. With `https://` before it callers speak TLS there.
     pub(crate) listen: Option<Text>,
+    /// The hosts by which callers name it to Murphy's forward proxy (`HTTPS_PROXY`): names, or `*.` and a domain. Without `upstream` the hosts themselves are called.
+    pub(crate) hosts: Option<Words>,
     /// Whether calls to it are seen and can be injected.
     pub(crate) proxied: Option<bool>,
     /// The services that it calls, where Murphy cannot tell from trace context or from `{NAME.url}` in its command and environment.
@@ -107,6 +113,29 @@ pub(crate) struct Service {
     pub(crate) modes: Option<Modes>,
     /// Any text that changes when the service does, for `--since-last`: an image's tag, a commit. In place of the files in its directory.
     pub(crate) version: Option<Text>,
+}
+
+/// Calls that leave the system. With this table, or `hosts` of any service, all that Murphy starts is given a forward proxy.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Egress {
+    /// Which hosts may be reached: "all" (those that belong to no service are passed on unread), or only the "named" ones.
+    #[schemars(extend("enum" = ["all", "named"]))]
+    pub(crate) allow: Option<Text>,
+}
+
+/// How TLS is spoken to a service. Files are in PEM, paths relative to this file.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Tls {
+    /// The certificates to trust in place of those that this machine trusts.
+    pub(crate) ca: Option<Text>,
+    /// Our own certificate with its chain, for a service that demands one.
+    pub(crate) client_cert: Option<Text>,
+    /// The key of `client_cert`, not encrypted.
+    pub(crate) client_key: Option<Text>,
+    /// The name that the certificate of the service must have, and is asked for (SNI), where it is not the host of `upstream`.
+    pub(crate) server_name: Option<Text>,
 }
 
 /// What concerns the services as a whole.

@@ -24,6 +24,8 @@ pub(super) struct Checker<'f> {
     file: &'f File,
     /// The names of all services.
     services: Vec<String>,
+    /// Those that are reached by their hosts alone.
+    without_address: Vec<String>,
     problems: Vec<(usize, Usage)>,
 }
 
@@ -37,10 +39,11 @@ pub(super) enum Filler {
 }
 
 impl<'f> Checker<'f> {
-    pub(super) fn new(file: &'f File, services: Vec<String>) -> Self {
+    pub(super) fn new(file: &'f File, services: Vec<String>, without_address: Vec<String>) -> Self {
         Checker {
             file,
             services,
+            without_address,
             problems: Vec::new(),
         }
     }
@@ -289,6 +292,12 @@ impl<'f> Checker<'f> {
                     value: (*service).to_owned(),
                     span: self.file.inside(&text.span, &text.value, place),
                 };
+                if self.without_address.contains(&name.value) {
+                    let message = format!("service `{}` has no address of its own", name.value);
+                    let hint = "its callers name its hosts, as they do without Murphy, and find the forward proxy in HTTPS_PROXY; or add an `upstream`";
+                    self.refuse(&name.span, message, "reached by its `hosts`", hint);
+                    return;
+                }
                 self.service(&name);
             }
         }

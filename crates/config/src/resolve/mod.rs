@@ -8,11 +8,13 @@ mod checker;
 pub(crate) mod each;
 mod environment;
 mod harden;
+mod hosts;
 mod outputs;
 mod requests;
 mod scenarios;
 mod search;
 mod services;
+mod tls;
 mod traffic;
 
 use std::collections::BTreeMap;
@@ -28,7 +30,12 @@ use checker::{Checker, Filler};
 /// The configuration, or all that is wrong with it.
 pub(super) fn resolve(file: File, mut raw: Root) -> Result<Config, Vec<Usage>> {
     let names = raw.services.0.iter().map(|(name, _)| name.value.clone());
-    let mut collected = Checker::new(&file, names.collect());
+    let without_address = raw.services.0.iter().filter(|(_, service)| {
+        service.hosts.is_some() && service.command.is_none() && service.upstream.is_none()
+    });
+    let without_address = without_address.map(|(name, _)| name.value.clone());
+    let without_address = without_address.collect();
+    let mut collected = Checker::new(&file, names.collect(), without_address);
     let checker = &mut collected;
     if raw.services.0.is_empty() {
         return Err(vec![no_service(&file)]);
@@ -42,7 +49,14 @@ pub(super) fn resolve(file: File, mut raw: Root) -> Result<Config, Vec<Usage>> {
     let services = services::services(checker, raw.services.0, &scenario_names);
     // `{port}` is somebody's own, and this is everybody's.
     let environment = checker.environment(raw.env, Filler::Scenario);
+    let egress = raw.egress;
+    let forward_proxy = egress.is_some();
+    let allow = egress.and_then(|egress| egress.allow);
+    let allowed = [("all", false), ("named", true)];
+    let only_named = allow.and_then(|text| checker.named("choice of hosts", &text, &allowed));
     let mut system = SystemSpec {
+        forward_proxy,
+        only_named_hosts: only_named == Some(true),
         restart: services::restart(checker, raw.system.restart, &services),
         is_cold,
         services,

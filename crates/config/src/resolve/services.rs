@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
 
-use murphy_system::spec::{Health, ManagedSpec, ServiceSpec, Source, Unused};
+use murphy_system::spec::{Callers, Health, ManagedSpec, ServiceSpec, Source, Unused};
 use murphy_system::{CONTROL_VARIABLE, STOP_WITHIN, url_variable};
 
 use super::checker::{Checker, Filler};
+use super::{hosts, tls};
 use crate::Span;
 use crate::raw::{At, Service, Text, TrueOrNames, Words};
 
@@ -22,9 +23,11 @@ pub(super) fn services(
     for (name, service) in raw {
         check_variable(checker, &name, &all);
         let places = Places::of(&service);
+        let hosts = service.hosts.as_ref().map(|hosts| hosts.span.clone());
         let Some(spec) = one(checker, &name, service, scenarios) else {
             continue;
         };
+        check_hosts(checker, &spec, &hosts, &all);
         for (listener, place) in places.listeners(&spec) {
             check_free(checker, &place, &listener, &listeners);
             listeners.push(listener);
@@ -55,6 +58,8 @@ pub(super) fn restart(
 /// Who listens where.
 struct Listener {
     who: String,
+    /// The service whose process listens, if it is one that Murphy starts.
+    process: Option<String>,
     at: SocketAddr,
     /// Whether it runs without us.
     foreign: bool,
@@ -81,16 +86,32 @@ impl Places {
         let name = &spec.name;
         let own = match &spec.source {
             Source::Running { upstream } => upstream.parse().ok(),
+            Source::Hosts => None,
             Source::Managed(managed) => managed.port.map(|port| (Ipv4Addr::LOCALHOST, port).into()),
         };
         let foreign = matches!(spec.source, Source::Running { .. });
-        let listener = |who, foreign, at: Option<SocketAddr>, place: Option<Span>| {
-            let at = at?;
-            Some((Listener { who, at, foreign }, place?))
+        let process = spec.process.clone().or_else(|| {
+            let is_managed = matches!(spec.source, Source::Managed(_));
+            is_managed.then(|| name.clone())
+        });
+        let listener = |who, foreign, process, at: Option<SocketAddr>, place: Option<Span>| {
+            let listener = Listener {
+                who,
+                process,
+                at: at?,
+                foreign,
+            };
+            Some((listener, place?))
         };
-        let service = listener(format!("service `{name}`"), foreign, own, self.service);
+        let service = listener(
+            format!("service `{name}`"),
+            foreign,
+            process,
+            own,
+            self.service,
+        );
         let proxy = format!("the proxy of `{name}`");
-        let proxy = listener(proxy, false, spec.listen, self.proxy);
+        let proxy = listener(proxy, false, None, spec.listen, self.proxy);
         service.into_iter().chain(proxy).collect()
     }
 }
@@ -102,7 +123,13 @@ fn one(
     scenarios: &[String],
 ) -> Option<ServiceSpec> {
     let plain = checker.name("service", name);
+    let door = raw
+        .listen
+        .as_ref()
+        .is_some_and(|text| has_door(&text.value));
     let listen = raw.listen.take().and_then(|text| listen(checker, &text));
+    let has_hosts = raw.hosts.is_some();
+    let hosts = hosts::hosts(checker, raw.hosts.take());
     let proxied = raw.proxied.unwrap_or(true);
     let calls = raw.calls.take().map(|words| calls(checker, words));
     let unused = raw.unused.take();
@@ -110,10 +137,18 @@ fn one(
     let health = health(checker, &raw);
     let process = raw.process.take();
     let process = process.map(|it| process_at(checker, &it, &mut raw));
-    let source = source(checker, name, raw)?;
+    let (tls, hosts_tls) = tls::of(checker, name, &mut raw, &hosts).ok()?;
+    let source = source(checker, name, raw, has_hosts)?;
+    let callers = Callers {
+        speak_tls: door,
+        hosts: hosts.into_iter().map(|text| text.value).collect(),
+        hosts_tls,
+    };
     Some(ServiceSpec {
         name: plain?,
         source,
+        tls,
+        callers,
         process: process.flatten(),
         listen,
         proxied,
@@ -192,10 +227,11 @@ fn check_processes(checker: &mut Checker<'_>, raw: &[(Text, Service)]) {
     }
 }
 
-fn source(checker: &mut Checker<'_>, name: &Text, raw: Service) -> Option<Source> {
+fn source(checker: &mut Checker<'_>, name: &Text, raw: Service, has_hosts: bool) -> Option<Source> {
     match (&raw.command, &raw.upstream) {
         (Some(_), None) => managed(checker, raw).map(Source::Managed),
         (None, Some(_)) => running(checker, raw),
+        (None, None) if has_hosts => hosts_alone(checker, raw),
         (None, None) => {
             let message = format!("service `{}` needs `command` or `upstream`", name.value);
             let hint = "add `upstream = \"127.0.0.1:5001\"` if it runs already, or `command = \"…\"` to have it started";
@@ -215,6 +251,26 @@ fn source(checker: &mut Checker<'_>, name: &Text, raw: Service) -> Option<Source
             None
         }
     }
+}
+
+/// A service that is nowhere in particular.
+fn hosts_alone(checker: &mut Checker<'_>, raw: Service) -> Option<Source> {
+    let needs_address = [
+        ("directory", raw.directory.map(|text| text.span)),
+        ("env", raw.env.map(|env| env.span)),
+        ("port", raw.port.map(|port| port.span)),
+        ("stop_within", raw.stop_within.map(|text| text.span)),
+        ("health", raw.health.map(|text| text.span)),
+    ];
+    for (key, span) in needs_address {
+        if let Some(span) = span {
+            let message =
+                format!("`{key}` means nothing for a service that is reached by its hosts");
+            let label = "only for services with a `command` or an `upstream`";
+            checker.refuse(&span, message, label, "leave it out, or add an `upstream`");
+        }
+    }
+    Some(Source::Hosts)
 }
 
 fn managed(checker: &mut Checker<'_>, raw: Service) -> Option<ManagedSpec> {
@@ -246,11 +302,6 @@ fn running(checker: &mut Checker<'_>, raw: Service) -> Option<Source> {
         }
     }
     let upstream = raw.upstream?;
-    if let Some(refusal) = over_tls(&upstream.value) {
-        let label = "TLS is not supported";
-        checker.refuse(&upstream.span, refusal, label, WITHOUT_TLS);
-        return None;
-    }
     match host_and_port(&upstream.value) {
         Ok(()) => Some(Source::Running {
             upstream: upstream.value,
@@ -264,21 +315,8 @@ fn running(checker: &mut Checker<'_>, raw: Service) -> Option<Source> {
     }
 }
 
-/// Schemes that stand for TLS, with what is spoken inside it.
-const TLS_SCHEMES: [&str; 3] = ["https", "wss", "grpcs"];
-
-/// What to do about a service that is reached over TLS only.
-const WITHOUT_TLS: &str = "Murphy speaks plain HTTP/1.1, HTTP/2 and gRPC to services: write \"host:port\" of a place where this one listens without TLS, such as a relay that adds TLS; or remove the service: calls to it then go there directly, and are neither seen nor failed";
-
-/// Why an upstream cannot be used, if its scheme stands for TLS.
-fn over_tls(text: &str) -> Option<String> {
-    let (scheme, _) = text.split_once("://")?;
-    let is_tls = TLS_SCHEMES.contains(&scheme.to_ascii_lowercase().as_str());
-    is_tls.then(|| format!("`{text}` is reached over TLS, which Murphy's proxies do not speak"))
-}
-
 /// Whether a text is `host:port`; the error is the way out.
-fn host_and_port(text: &str) -> Result<(), String> {
+pub(super) fn host_and_port(text: &str) -> Result<(), String> {
     const EXAMPLE: &str = "write for example \"127.0.0.1:5001\"";
     if let Some((_, rest)) = text.split_once("://") {
         let bare = rest.split('/').next().unwrap_or(rest);
@@ -302,8 +340,14 @@ fn host_and_port(text: &str) -> Result<(), String> {
     }
 }
 
+/// Whether callers speak TLS where a proxy listens.
+fn has_door(text: &str) -> bool {
+    text.starts_with("https://")
+}
+
 fn listen(checker: &mut Checker<'_>, text: &Text) -> Option<SocketAddr> {
-    if let Ok(address) = text.value.parse() {
+    let bare = text.value.strip_prefix("https://").unwrap_or(&text.value);
+    if let Ok(address) = bare.trim_end_matches('/').parse() {
         return Some(address);
     }
     let port = text.value.rsplit(':').next().unwrap_or("");
@@ -350,6 +394,31 @@ fn check_variable(checker: &mut Checker<'_>, name: &Text, others: &[ServiceSpec]
     checker.refuse(&name.span, message, label, "choose another name");
 }
 
+/// A host is one service.
+fn check_hosts(
+    checker: &mut Checker<'_>,
+    spec: &ServiceSpec,
+    place: &Option<Span>,
+    others: &[ServiceSpec],
+) {
+    let Some(place) = place else { return };
+    for host in &spec.callers.hosts {
+        let means = |other: &&ServiceSpec| {
+            let mut hosts = other.callers.hosts.iter();
+            hosts.any(|it| hosts::overlap(it, host))
+        };
+        if let Some(other) = others.iter().find(means) {
+            let message = format!(
+                "`{host}` may be service `{}` or `{}`",
+                spec.name, other.name
+            );
+            let label = format!("`{}` has hosts that are among these", other.name);
+            let hint = "choose patterns that no host fits twice";
+            checker.refuse(place, message, label, hint);
+        }
+    }
+}
+
 /// Two cannot listen at one address.
 fn check_free(checker: &mut Checker<'_>, place: &Span, listener: &Listener, others: &[Listener]) {
     if let Some(other) = others.iter().find(|other| clash(other, listener)) {
@@ -366,6 +435,10 @@ fn clash(a: &Listener, b: &Listener) -> bool {
     let here = |listener: &Listener| !listener.foreign || listener.at.ip().is_loopback();
     let everywhere = a.at.ip().is_unspecified() || b.at.ip().is_unspecified();
     let same_machine = here(a) && here(b);
+    // One process may be several services at one port, each with its own way in.
+    if a.process.is_some() && a.process == b.process {
+        return false;
+    }
     a.at.port() == b.at.port()
         && a.at.port() != 0
         && !(a.foreign && b.foreign)
@@ -375,21 +448,6 @@ fn clash(a: &Listener, b: &Listener) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_schemes_of_tls_are_over_tls() {
-        for tls in [
-            "https://a.example",
-            "HTTPS://a:443/x",
-            "wss://a",
-            "grpcs://a:1",
-        ] {
-            assert!(over_tls(tls).is_some(), "{tls}");
-        }
-        for plain in ["http://a:80", "https:443", "a:1", "grpc://a:1"] {
-            assert_eq!(over_tls(plain), None, "{plain}");
-        }
-    }
 
     #[test]
     fn an_upstream_is_a_host_and_a_port() {

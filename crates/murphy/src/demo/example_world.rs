@@ -175,6 +175,8 @@ fn system_spec(served: &Arc<Served>) -> SystemSpec {
             upstream: served.addresses()[service.name].to_string(),
         },
         process: None,
+        tls: None,
+        callers: Default::default(),
         listen: None,
         proxied: service.proxied,
         calls: None,

@@ -111,6 +111,8 @@ impl Managed {
             health: self.health,
             place: None,
             process: None,
+            tls: None,
+            callers: Default::default(),
         }
     }
 }
@@ -132,6 +134,8 @@ pub(super) fn running(
         health: Health::default(),
         place: None,
         process: None,
+        tls: None,
+        callers: Default::default(),
     }
 }
 

@@ -14,7 +14,7 @@ use super::body::Body;
 use super::exchange::{Answer, H1};
 use super::framing::Framing;
 use super::head::may_end;
-use crate::connect::connect;
+use crate::connect::{Protocol, connect};
 use crate::exchange::{Abort, Failure, Head};
 use crate::stream::Stream;
 
@@ -50,7 +50,7 @@ impl H1<'_> {
     }
 
     async fn connect(&mut self) -> Result<Box<dyn Stream>, Failure> {
-        let mut connecting = pin!(connect(self.destination));
+        let mut connecting = pin!(connect(self.destination, Protocol::Http1));
         let connected = poll_fn(|cx| match connecting.as_mut().poll(cx) {
             Poll::Ready(connected) => Poll::Ready(Ok(connected)),
             Poll::Pending => match self.poll_caller(cx) {

@@ -30,6 +30,14 @@ pub(super) enum Then {
     Reset,
 }
 
+/// Closes a connection. A caller inside TLS is told so: a connection that just
+/// ends may have been cut by anybody.
+pub(super) async fn part(mut caller: Box<dyn Stream>) {
+    if caller.says_goodbye() {
+        let _ = tokio::time::timeout(LINGER_TIME, caller.shutdown()).await;
+    }
+}
+
 /// Says that nothing more will come, and reads what the caller still sends.
 pub(super) async fn linger(mut caller: Box<dyn Stream>, mut inbound: Buffer) {
     if caller.shutdown().await.is_err() {

@@ -14,7 +14,7 @@ use super::body::Body;
 use super::buffer::{Buffer, LARGE};
 use super::exchange::H1;
 use super::framing::Framing;
-use crate::connect::connect;
+use crate::connect::{Protocol, connect};
 use crate::destination::Destination;
 use crate::stream::Stream;
 
@@ -50,7 +50,7 @@ pub(super) async fn forward(exchange: &mut H1<'_>) -> bool {
 }
 
 async fn send(destination: &Destination, request: &[u8], method: &str) -> bool {
-    let Ok(mut callee) = connect(destination).await else {
+    let Ok(mut callee) = connect(destination, Protocol::Http1).await else {
         return false;
     };
     let mut read = Buffer::default();

@@ -26,6 +26,7 @@ use crate::destination::Destination;
 use crate::exchange::{
     Abort, Asked, Canned, Exchange, Failure, Gone, Head, Piece, Prefix, Reading,
 };
+use crate::headers::Headers;
 use crate::stream::Stream;
 
 /// What a connection keeps from one request to the next.
@@ -81,6 +82,9 @@ impl<'a> H1<'a> {
     /// The exchange that begins with the head just read.
     pub(super) fn new(destination: &'a Destination, connection: &'a mut Connection) -> Self {
         let upload = Upload::new(connection.head.len(), connection.head.framing());
+        if let Some(authority) = &destination.authority {
+            connection.head.set("host", authority.as_bytes());
+        }
         H1 {
             destination,
             connection,

@@ -13,6 +13,7 @@ mod buffer;
 mod canned;
 mod chunked;
 mod closing;
+mod connect;
 mod duplicate;
 mod exchange;
 mod framing;
@@ -49,6 +50,8 @@ enum End {
     Then(Then),
     /// What came is no request.
     Refused(BadHead),
+    /// A tunnel to this host is asked for.
+    Connect(String),
 }
 
 /// Serves one connection of a caller until it ends; `read` is what was read
@@ -70,12 +73,17 @@ pub(crate) async fn serve(listener: Arc<ListenerContext>, caller: Box<dyn Stream
         ..
     } = connection;
     match end {
-        End::Then(Then::Next | Then::Close) => {}
+        End::Then(Then::Next | Then::Close) => closing::part(caller).await,
         End::Then(Then::Linger) => closing::linger(caller, inbound).await,
         End::Then(Then::Reset) => caller.reset(),
         End::Refused(bad) => {
             let _ = caller.write_all(&canned::refusal(bad)).await;
             closing::linger(caller, inbound).await;
+        }
+        End::Connect(authority) => {
+            if let Some(forward) = &listener.forward {
+                connect::serve(&listener, forward, &authority, caller, inbound).await;
+            }
         }
     }
 }
@@ -87,11 +95,17 @@ async fn serve_requests(listener: &ListenerContext, connection: &mut Connection)
             Ok(false) => return End::Then(Then::Close),
             Ok(true) => {}
         }
-        let Some(destination) = listener.destination(|| connection.head.text("host")) else {
+        let head = &connection.head;
+        if listener.forward.is_some() && head.method() == "CONNECT" {
+            let authority = head.target().to_owned();
+            connection.inbound.consume(connection.head.len());
+            return End::Connect(authority);
+        }
+        let Some(destination) = listener.destination(|| head.text("host")) else {
             return End::Refused(BadHead::UnknownHost);
         };
-        let mut exchange = H1::new(destination, connection);
-        call::handle(destination, &mut exchange).await;
+        let mut exchange = H1::new(&destination, connection);
+        call::handle(&destination, &mut exchange).await;
         match exchange.end() {
             Then::Next => connection.inbound.shrink(),
             then => return End::Then(then),

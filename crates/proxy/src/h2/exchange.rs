@@ -11,8 +11,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use h2::Reason;
+use http::uri::Scheme;
 use http::{
-    HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Version, header,
+    HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, Version, header,
 };
 use murphy_registry::Organic;
 
@@ -84,6 +85,16 @@ impl From<Failure> for Unanswered {
     }
 }
 
+/// Makes it a request to a host that is reached over TLS.
+fn send_to(authority: &str, request: &mut Request<()>) {
+    request.headers_mut().remove(header::HOST);
+    let mut parts = std::mem::take(request.uri_mut()).into_parts();
+    parts.scheme = Some(Scheme::HTTPS);
+    parts.authority = authority.parse().ok();
+    // A path alone is all that can be missing, which no request is without.
+    *request.uri_mut() = Uri::from_parts(parts).unwrap_or_default();
+}
+
 impl<'a> StreamExchange<'a> {
     pub(super) fn new(
         destination: &'a Arc<Destination>,
@@ -91,6 +102,9 @@ impl<'a> StreamExchange<'a> {
         upload: Upload,
         caller: Caller,
     ) -> Self {
+        if let Some(authority) = &destination.authority {
+            send_to(authority, &mut request);
+        }
         let fields = Fields::new(std::mem::take(request.headers_mut()));
         StreamExchange {
             destination,

@@ -115,8 +115,8 @@ async fn handle(
         let _ = caller.start(answer, true);
         return;
     };
-    let mut exchange = StreamExchange::new(destination, request, Upload::new(body), caller);
-    call::handle(destination, &mut exchange).await;
+    let mut exchange = StreamExchange::new(&destination, request, Upload::new(body), caller);
+    call::handle(&destination, &mut exchange).await;
 }
 
 fn server(settings: &Settings) -> h2::server::Builder {

@@ -21,7 +21,7 @@ use super::callee::organic;
 use super::outlet::Outlet;
 use super::socket::Socket;
 use super::{CONNECTION_WINDOW, RESET_STREAMS, SEND_BUFFER, STREAM_WINDOW, header_list};
-use crate::connect::connect;
+use crate::connect::{Protocol, connect};
 use crate::destination::Destination;
 use crate::settings::Settings;
 
@@ -252,7 +252,7 @@ async fn handshake(
     destination: &Destination,
     outlet: Arc<Outlet>,
 ) -> Result<(SendRequest<Bytes>, Frames), Organic> {
-    let stream = connect(destination).await?;
+    let stream = connect(destination, Protocol::Http2).await?;
     let socket = Socket::new(stream, BytesMut::new(), outlet);
     let made = client(&destination.settings).handshake(socket).await;
     let (requests, frames) = made.map_err(|_| Organic::Reset)?;

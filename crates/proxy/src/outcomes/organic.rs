@@ -18,6 +18,11 @@ pub(crate) fn organic(organic: Organic, grpc: bool) -> (Canned, Reply) {
         Organic::Reset => "the service closed the connection before it answered",
         Organic::BrokenAnswer => "the service broke off its answer",
         Organic::NotHttp => "the service sent something that is no answer",
+        Organic::NoTls => "the TLS handshake with the service failed",
+        Organic::CertificateExpired => "the certificate of the service has expired",
+        Organic::CertificateName => "the certificate of the service is for another name",
+        Organic::CertificateUntrusted => "the certificate of the service is not trusted",
+        Organic::ClientCertificateWanted => "the service demands a client certificate",
     };
     if grpc {
         let code = GrpcCode::named("UNAVAILABLE").expect("a gRPC code");

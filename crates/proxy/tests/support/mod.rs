@@ -16,10 +16,13 @@ use hyper::body::{Frame, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use murphy_model::{Call, Identity, Reply};
-use murphy_proxy::{Listener, Proxy, Settings};
+use murphy_proxy::{Door, Listener, Proxy, Settings, TlsUpstream};
 use murphy_registry::{Control, Detail, ExecutionId, Origin, Plan, Recorded, Registry, WorkerId};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsConnector;
 
 /// Longer than anything a test waits for on purpose.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
@@ -99,7 +102,14 @@ pub(crate) struct World {
     served: Arc<AtomicUsize>,
     entry: SocketAddr,
     back: SocketAddr,
+    /// How callers of `back` speak TLS, if they do.
+    speaks: Option<ClientConfig>,
 }
+
+/// A connection of a caller.
+pub(crate) trait Io: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> Io for T {}
 
 const WORKER: WorkerId = WorkerId(1);
 
@@ -122,8 +132,32 @@ impl World {
         faults: &str,
         settings: Settings,
     ) -> World {
+        World::over(callee, None, served, faults, settings).await
+    }
+
+    /// In front of a callee that may speak TLS.
+    pub(crate) async fn over(
+        callee: SocketAddr,
+        tls: Option<TlsUpstream>,
+        served: Arc<AtomicUsize>,
+        faults: &str,
+        settings: Settings,
+    ) -> World {
         let here = |registry: Arc<Registry>| -> Arc<dyn Control> { registry };
-        World::controlled(callee, served, faults, settings, here).await
+        World::of(callee, tls, None, served, faults, settings, here).await
+    }
+
+    /// Behind a door, through which callers speak TLS.
+    pub(crate) async fn through(door: &Door, speaks: ClientConfig, faults: &str) -> World {
+        let served = Arc::new(AtomicUsize::new(0));
+        let callee = serve(served.clone()).await;
+        let here = |registry: Arc<Registry>| -> Arc<dyn Control> { registry };
+        let settings = Settings::default();
+        let world = World::of(callee, None, Some(door), served, faults, settings, here);
+        World {
+            speaks: Some(speaks),
+            ..world.await
+        }
     }
 
     /// With a control plane that reaches the registry in some other way.
@@ -134,6 +168,19 @@ impl World {
         settings: Settings,
         control: impl FnOnce(Arc<Registry>) -> Arc<dyn Control>,
     ) -> World {
+        World::of(callee, None, None, served, faults, settings, control).await
+    }
+
+    async fn of(
+        callee: SocketAddr,
+        tls: Option<TlsUpstream>,
+        door: Option<&Door>,
+        served: Arc<AtomicUsize>,
+        faults: &str,
+        settings: Settings,
+        control: impl FnOnce(Arc<Registry>) -> Arc<dyn Control>,
+    ) -> World {
+        let tls = tls.map(Arc::new);
         let registry = Arc::new(Registry::new(murphy_registry::Settings::default()));
         let front = serve(Arc::default()).await;
         let anywhere = "127.0.0.1:0".parse().unwrap();
@@ -142,7 +189,9 @@ impl World {
         };
         let listeners = vec![
             listener("front", front, Origin::Entry(WORKER)),
-            listener("back", callee, Origin::Service { caller: None }),
+            listener("back", callee, Origin::Service { caller: None })
+                .over(tls.as_ref())
+                .with_door(door),
         ];
         let proxy = Proxy::start(listeners, control(registry.clone()), settings).unwrap();
         let execution = registry
@@ -162,6 +211,7 @@ impl World {
             served,
             entry,
             back,
+            speaks: None,
         };
         // The call under test is made from this one.
         let seen = http1(world.entry, "GET", "/", &[], PATIENCE).await;
@@ -191,21 +241,30 @@ impl World {
             ),
             ("tracestate", format!("other=1,murphy={}-0", self.execution)),
         ];
+        let stream = self.connect(protocol).await;
         match protocol {
-            Protocol::Http1 => http1(self.back, "GET", path, &context, patience).await,
-            Protocol::Http2 => http2(self.back, path, &context, None, patience).await,
+            Protocol::Http1 => http1_on(stream, "GET", path, &context, patience).await,
+            Protocol::Http2 => http2_on(stream, path, &context, None, patience).await,
             Protocol::Grpc => {
                 let message = Bytes::from_static(b"\0\0\0\0\x02hi");
-                http2(
-                    self.back,
-                    "/shop.Back/Work",
-                    &context,
-                    Some(message),
-                    patience,
-                )
-                .await
+                http2_on(stream, "/shop.Back/Work", &context, Some(message), patience).await
             }
         }
+    }
+
+    async fn connect(&self, protocol: Protocol) -> Box<dyn Io> {
+        let stream = TcpStream::connect(self.back).await.unwrap();
+        let Some(speaks) = &self.speaks else {
+            return Box::new(stream);
+        };
+        let mut config = speaks.clone();
+        config.alpn_protocols = match protocol {
+            Protocol::Http1 => vec![b"http/1.1".to_vec()],
+            _ => vec![b"h2".to_vec()],
+        };
+        let name = ServerName::try_from("back.test").unwrap();
+        let connector = TlsConnector::from(Arc::new(config));
+        Box::new(connector.connect(name, stream).await.unwrap())
     }
 
     /// A call that belongs to nobody.
@@ -277,17 +336,22 @@ pub(crate) async fn serve_at(address: SocketAddr, served: Arc<AtomicUsize>) -> S
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            let served = served.clone();
-            let service = service_fn(move |request| answer(request, served.clone()));
-            tokio::spawn(async move {
-                let builder = hyper_util::server::conn::auto::Builder::new(TokioExecutor::new());
-                let _ = builder
-                    .serve_connection(TokioIo::new(stream), service)
-                    .await;
-            });
+            tokio::spawn(serve_one(stream, served.clone()));
         }
     });
     address
+}
+
+/// Serves one connection of either protocol.
+pub(crate) async fn serve_one<S>(stream: S, served: Arc<AtomicUsize>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let service = service_fn(move |request| answer(request, served.clone()));
+    let builder = hyper_util::server::conn::auto::Builder::new(TokioExecutor::new());
+    let _ = builder
+        .serve_connection(TokioIo::new(stream), service)
+        .await;
 }
 
 type Frames = std::vec::IntoIter<Result<Frame<Bytes>, Infallible>>;
@@ -361,8 +425,18 @@ pub(crate) async fn http1(
     headers: &[(&str, String)],
     patience: Duration,
 ) -> Seen {
+    let stream = TcpStream::connect(to).await.unwrap();
+    http1_on(Box::new(stream), method, path, headers, patience).await
+}
+
+pub(crate) async fn http1_on(
+    mut stream: Box<dyn Io>,
+    method: &str,
+    path: &str,
+    headers: &[(&str, String)],
+    patience: Duration,
+) -> Seen {
     let started = Instant::now();
-    let mut stream = TcpStream::connect(to).await.unwrap();
     let mut head = format!("{method} {path} HTTP/1.1\r\nhost: back\r\n");
     for (name, value) in headers {
         head.push_str(&format!("{name}: {value}\r\n"));
@@ -379,7 +453,7 @@ pub(crate) async fn http1(
     seen
 }
 
-async fn read_http1(stream: &mut TcpStream, method: &str, read: &mut Vec<u8>, seen: &mut Seen) {
+async fn read_http1(stream: &mut Box<dyn Io>, method: &str, read: &mut Vec<u8>, seen: &mut Seen) {
     loop {
         if let Some((head, body)) = split_head(read) {
             parse_head(head, seen);
@@ -425,8 +499,18 @@ pub(crate) async fn http2(
     message: Option<Bytes>,
     patience: Duration,
 ) -> Seen {
-    let started = Instant::now();
     let stream = TcpStream::connect(to).await.unwrap();
+    http2_on(Box::new(stream), path, headers, message, patience).await
+}
+
+pub(crate) async fn http2_on(
+    stream: Box<dyn Io>,
+    path: &str,
+    headers: &[(&str, String)],
+    message: Option<Bytes>,
+    patience: Duration,
+) -> Seen {
+    let started = Instant::now();
     let (client, connection) = h2::client::handshake(stream).await.unwrap();
     let connection = tokio::spawn(connection);
     let mut client = client.ready().await.unwrap();

@@ -11,7 +11,7 @@ use super::super::log::Log;
 use super::super::process::{Children, Exit, Process};
 use super::super::scenario::command::{CONTROL_VARIABLE, Program, TOKEN_VARIABLE};
 use super::super::spec::RunnerSpec;
-use super::super::template::Places;
+use super::super::wiring::Wiring;
 use super::plugins::Plugins;
 
 /// How much of what a runner prints beside its tests is kept.
@@ -34,17 +34,21 @@ pub(crate) struct Runner {
 
 impl Runner {
     /// Fills in its command for every worker.
-    pub(crate) fn prepare<'p>(
+    pub(crate) fn prepare(
         spec: &RunnerSpec,
-        entries: impl Iterator<Item = &'p Places>,
+        wiring: &Wiring,
+        workers: u32,
         mark: &str,
         plugins: &Plugins,
     ) -> Result<Self, SetupError> {
         let what = format!("the runner of scenario `{}`", spec.name);
         let launch = spec.kind.launch(&spec.command, plugins);
-        let program = |places| Program::new(&what, &launch, places, mark);
+        let program = |worker| {
+            let program = Program::new(&what, &launch, wiring.entries(worker), mark);
+            program?.reaching(wiring.egress_of_worker(worker))
+        };
         Ok(Runner {
-            programs: entries.map(program).collect::<Result<_, _>>()?,
+            programs: (0..workers).map(program).collect::<Result<_, _>>()?,
             name: spec.name.clone(),
             what,
             start_within: spec.start_within,

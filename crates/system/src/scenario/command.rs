@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::super::egress::Egress;
 use super::super::ledger::MARK;
 use super::super::log::Log;
 use super::super::process::{Children, Exit, Process, Start};
@@ -49,6 +50,14 @@ impl Program {
             spec: spec.clone(),
             environment,
         })
+    }
+
+    /// The same for a program that is told of the way out.
+    pub(crate) fn reaching(mut self, egress: Option<Egress>) -> Result<Self, SetupError> {
+        if let Some(egress) = egress {
+            egress.tell(&mut self.environment)?;
+        }
+        Ok(self)
     }
 
     /// Starts it, telling it about its execution.

@@ -61,7 +61,10 @@ impl Scenario {
         let wiring = &system.wiring;
         let what = format!("scenario `{}`", spec.name);
         let programs = |command: &CommandSpec| {
-            let program = |worker| Program::new(&what, command, wiring.entries(worker), mark);
+            let program = |worker| {
+                let program = Program::new(&what, command, wiring.entries(worker), mark);
+                program?.reaching(wiring.egress_of_worker(worker))
+            };
             (0..workers).map(program).collect::<Result<_, _>>()
         };
         Ok(match &spec.kind {
@@ -83,8 +86,8 @@ impl Scenario {
                 Scenario::Function(function.clone(), (0..workers).map(entries).collect())
             }
             ScenarioKind::Test(test) => {
-                let entries = (0..workers).map(|worker| wiring.entries(worker));
-                let runner = Runner::prepare(&test.runner, entries, mark, system.plugins()?)?;
+                let runner =
+                    Runner::prepare(&test.runner, wiring, workers, mark, system.plugins()?)?;
                 Scenario::Test(test.clone(), runner)
             }
         })

@@ -272,7 +272,10 @@ fn as_test() {
     let control = std::env::var("MURPHY_CONTROL_URL").unwrap();
     let execution = std::env::var("MURPHY_EXECUTION").unwrap();
     let status = get(&format!("{shop}/buy"), &[]).map(|(status, _)| status);
-    let told = get(&format!("{control}/v1/executions/{execution}"), &[]).unwrap();
+    let token = std::env::var("MURPHY_TOKEN").unwrap();
+    let authorization = ("authorization".to_owned(), format!("Bearer {token}"));
+    let ask = format!("{control}/v1/executions/{execution}");
+    let told = get(&ask, &[authorization]).unwrap();
     println!("told {} {}", told.0, told.1);
     println!("planned {}", std::env::var("MURPHY_FAULTS").unwrap());
     assert_eq!(status, Some(200), "buying failed");
@@ -332,6 +335,8 @@ pub(crate) fn managed(name: &str, role: &str, environment: &[(&str, &str)]) -> S
             stop_within: Duration::from_secs(2),
         }),
         process: None,
+        tls: None,
+        callers: Default::default(),
         listen: None,
         proxied: true,
         calls: None,

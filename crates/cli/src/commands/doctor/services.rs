@@ -1,6 +1,7 @@
 //! The services, each with its state.
 
 use std::io::{self, Write};
+use std::time::SystemTime;
 
 use murphy_system::spec::{Health, Source};
 use murphy_system::{LiveWorld, ServiceState};
@@ -11,11 +12,13 @@ use crate::project::Project;
 /// The services of a world, which are up: otherwise there were none.
 pub(super) fn of(world: &LiveWorld, project: &Project) -> Vec<ServiceState> {
     let services = project.config.system.services.iter();
+    let mut ending = world.system().certificates_ending();
     let state = services.map(|service| ServiceState {
         direct: world.system().direct(&service.name),
         proxied: world.system().proxied(&service.name),
         entry: world.entry(0, &service.name),
         comes_with_others: world.system().comes_with_others(&service.name),
+        certificate_ends: ending.remove(&service.name),
         trouble: None,
         name: service.name.clone(),
     });
@@ -39,6 +42,7 @@ pub(super) fn write(
                 "served by a process that Murphy starts (say which with `process`)".to_owned()
             }
             (Source::Running { .. }, None) => "runs already".to_owned(),
+            (Source::Hosts, None) => "called as its hosts".to_owned(),
             (Source::Managed(_), None) => "started by Murphy".to_owned(),
         };
         if let Some(why) = why_down(state) {
@@ -50,8 +54,20 @@ pub(super) fn write(
             out,
             "  {name:<width$}  up ({}), {source}, at {}",
             told_by(&service.health),
-            place(&state.direct)
+            place(&state.direct) + service.tls.as_ref().map_or("", |_| ", over TLS")
         )?;
+        if let Some(end) = state.certificate_ends {
+            let day = humantime::format_rfc3339_seconds(end).to_string();
+            let days = end
+                .duration_since(SystemTime::now())
+                .map_or(0, |it| it.as_secs() / 86_400);
+            let day = day.split('T').next().unwrap_or_default();
+            writeln!(
+                out,
+                "  {:<width$}  its certificate ends on {day}, in {days} days: its callers will refuse it then",
+                ""
+            )?;
+        }
         writeln!(
             out,
             "  {:<width$}  proxies: for other services {}, for the test {}",

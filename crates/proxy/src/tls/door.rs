@@ -1,0 +1,192 @@
+//! TLS of callers.
+//!
+//! Owns handshakes with callers: which certificate they are shown, which
+//! protocols they are offered, and what becomes of those who refuse.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rustls::server::{Acceptor, ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use rustls::{AlertDescription, Error, ServerConfig};
+use tokio_rustls::LazyConfigAcceptor;
+
+use super::authority::Authority;
+use super::provider;
+use super::secured::Secured;
+use crate::stream::Stream;
+
+/// How long a handshake may take.
+const WITHIN: Duration = Duration::from_secs(10);
+
+/// What the first byte of a handshake is.
+const HANDSHAKE: u8 = 0x16;
+
+/// Whether a caller begins with TLS.
+pub(crate) fn is_tls(read: &[u8]) -> bool {
+    read.first() == Some(&HANDSHAKE)
+}
+
+/// The protocols that a caller is offered, the better one first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offered {
+    /// HTTP/1.1 alone.
+    Http1,
+    /// Both, as the service has them.
+    Both,
+    /// Both, though it is not known whether the service has HTTP/2: for
+    /// callers who speak nothing else.
+    RatherHttp1,
+}
+
+impl Offered {
+    fn names(self) -> Vec<Vec<u8>> {
+        let (one, two) = (b"http/1.1".to_vec(), b"h2".to_vec());
+        match self {
+            Offered::Http1 => vec![one],
+            Offered::Both => vec![two, one],
+            Offered::RatherHttp1 => vec![one, two],
+        }
+    }
+}
+
+/// Why a caller broke a handshake off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Refusal {
+    /// It does not trust our certificates, and said so.
+    Untrusted,
+    /// It hung up without a word, as some do who do not trust them.
+    HungUp,
+    /// It and we have no protocol or cipher in common.
+    NothingInCommon,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Refusal::Untrusted => "does not trust Murphy's certificate",
+            Refusal::HungUp => "hung up in the TLS handshake",
+            Refusal::NothingInCommon => "has no protocol in common with Murphy",
+        })
+    }
+}
+
+/// The callers that broke handshakes off, and how often, by the host that they
+/// asked for.
+#[derive(Debug, Default)]
+pub struct Refusals(Mutex<BTreeMap<(String, Refusal), usize>>);
+
+impl Refusals {
+    fn note(&self, host: &str, why: Refusal) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *all.entry((host.to_owned(), why)).or_default() += 1;
+    }
+
+    /// What was noted so far.
+    pub fn noted(&self) -> Vec<(String, Refusal, usize)> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let one = |((host, why), count): (&(String, Refusal), &usize)| (host.clone(), *why, *count);
+        all.iter().map(one).collect()
+    }
+}
+
+/// Shows one certificate, whoever asks.
+#[derive(Debug)]
+struct Only(Arc<CertifiedKey>);
+
+impl ResolvesServerCert for Only {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.0.clone())
+    }
+}
+
+/// Where callers may speak TLS.
+#[derive(Clone, Debug)]
+pub struct Door {
+    /// Who signs what they are shown.
+    pub authority: Arc<Authority>,
+    /// Where those are noted who refuse it.
+    pub refusals: Arc<Refusals>,
+}
+
+impl Door {
+    /// Shakes hands with a caller, as the host that it asks for, or else as
+    /// `host`.
+    pub(crate) async fn accept(
+        &self,
+        stream: Box<dyn Stream>,
+        host: &str,
+        offered: Offered,
+    ) -> Option<Box<dyn Stream>> {
+        let accepting = self.shake_hands(stream, host, offered);
+        tokio::time::timeout(WITHIN, accepting).await.ok()?
+    }
+
+    async fn shake_hands(
+        &self,
+        stream: Box<dyn Stream>,
+        host: &str,
+        offered: Offered,
+    ) -> Option<Box<dyn Stream>> {
+        let start = match LazyConfigAcceptor::new(Acceptor::default(), stream).await {
+            Ok(start) => start,
+            Err(error) => {
+                tracing::debug!(%error, "what a caller began with is no handshake");
+                return None;
+            }
+        };
+        let hello = start.client_hello();
+        let host = hello.server_name().unwrap_or(host).to_owned();
+        let config = match config(&self.authority, &host, offered) {
+            Ok(config) => config,
+            Err(error) => {
+                tracing::warn!(%host, %error, "no certificate could be made");
+                return None;
+            }
+        };
+        match start.into_stream(config).await {
+            Ok(stream) => Some(Box::new(Secured::new(stream))),
+            Err(error) => {
+                let why = why(&error);
+                tracing::debug!(%host, %error, "a caller broke the handshake off");
+                self.refusals.note(&host, why);
+                None
+            }
+        }
+    }
+}
+
+fn config(
+    authority: &Authority,
+    host: &str,
+    offered: Offered,
+) -> Result<Arc<ServerConfig>, super::AuthorityError> {
+    let mut config = ServerConfig::builder_with_provider(provider())
+        .with_safe_default_protocol_versions()
+        .expect("the provider has the suites of both versions")
+        .with_no_client_auth()
+        .with_cert_resolver(Arc::new(Only(authority.leaf(host)?)));
+    config.alpn_protocols = offered.names();
+    // Tickets are of no use where every handshake has a configuration of its
+    // own, and would be met by callers that look for silence.
+    config.send_tls13_tickets = 0;
+    Ok(Arc::new(config))
+}
+
+fn why(error: &io::Error) -> Refusal {
+    let tls = error.get_ref().and_then(|it| it.downcast_ref::<Error>());
+    match tls {
+        Some(Error::AlertReceived(
+            AlertDescription::UnknownCA
+            | AlertDescription::BadCertificate
+            | AlertDescription::CertificateUnknown
+            | AlertDescription::UnsupportedCertificate
+            | AlertDescription::CertificateExpired,
+        )) => Refusal::Untrusted,
+        Some(_) => Refusal::NothingInCommon,
+        None => Refusal::HungUp,
+    }
+}
