@@ -215,7 +215,7 @@ fn recorded(references: &[Reference]) -> Vec<&Recorded> {
 
 /// Settles it without the calls that vary because it is a guess who made them:
 /// a worker that hands on no trace context is seen under whatever request is
-/// under way. What varies besides is a refusal.
+/// under way. What varies besides is left out, too, where anything else is left.
 fn settle_without_guesses(
     settings: &Settings,
     references: &[Reference],

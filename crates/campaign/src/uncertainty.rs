@@ -33,6 +33,9 @@ pub(crate) struct Uncertainty {
     called: BTreeSet<String>,
     /// Whether who made a call was inferred from what was in flight.
     is_inferred: bool,
+    /// Whether a call was taken for the test's own because nothing was in
+    /// flight at an address that others may have been given, too.
+    is_taken_for_the_tests: bool,
     /// Calls that belong to no execution, with the execution after which each
     /// was first noticed.
     unattributed: BTreeMap<Point, usize>,
@@ -40,6 +43,9 @@ pub(crate) struct Uncertainty {
 
 /// What is assumed where callers are inferred.
 const ONE_AT_A_TIME: &str = "a service makes one call at a time where its calls bring no trace context (callers are inferred from what is in flight)";
+
+/// What is assumed where it is not known whose process calls.
+const THE_TESTS_OWN: &str = "what reaches a fixed address (`listen`) while no call is under way is the test's own, unless Murphy started its caller";
 
 impl Uncertainty {
     /// Looks at an execution that counts, which has this number.
@@ -57,7 +63,9 @@ impl Uncertainty {
             if !self.called.contains(callee) {
                 self.called.insert(callee.to_owned());
             }
-            self.is_inferred |= detail.link == Link::Inferred && call.parent.is_some();
+            let is_inferred = detail.link == Link::Inferred;
+            self.is_inferred |= is_inferred && call.parent.is_some();
+            self.is_taken_for_the_tests |= is_inferred && call.parent.is_none();
             let link = doubt_of(call, detail, observed);
             let unfinished = is_open(call) && !observed.quiet && !is_held_up;
             for doubt in link
@@ -118,6 +126,9 @@ impl Uncertainty {
         }
         if self.is_inferred {
             certificate.assumptions.push(ONE_AT_A_TIME.to_owned());
+        }
+        if self.is_taken_for_the_tests {
+            certificate.assumptions.push(THE_TESTS_OWN.to_owned());
         }
         let flags = self
             .calls

@@ -102,6 +102,7 @@ fn connect(faults: &str) -> (DuplexStream, Arc<Served>) {
         settings,
         door: None,
         forward: None,
+        anybody: None,
     });
     let served = Arc::new(Served::default());
     tokio::spawn(serve(connected, served.clone()));

@@ -10,6 +10,7 @@
 //! Owns bytes on wires. Which call is which, and what is to fail, is for the
 //! registry; why is for nobody here to know.
 
+mod anybody;
 mod body_copy;
 mod call;
 mod call_guard;
@@ -40,7 +41,8 @@ pub use forward::{Forward, NamedHosts, OtherHosts, is_host};
 pub use headers::Headers;
 pub use server::{Listener, Proxy, Route, StartError};
 pub use settings::{
-    CALL_SITE, HEALTH_CHECKS, IDEMPOTENCY_KEY, InjectedAnswer, MARKER, Settings, Sighting, Witness,
+    CALL_SITE, CallerOfSocket, HEALTH_CHECKS, IDEMPOTENCY_KEY, InjectedAnswer, MARKER, Settings,
+    Sighting, Witness,
 };
 pub use tls::{
     AUTHORITY_LASTS, Authority, AuthorityError, Door, ProbeError, Probed, Refusal, Refusals,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use http::uri::Authority;
 
+use crate::anybody::Anybody;
 use crate::destination::Destination;
 use crate::forward::{ForwardProxy, Way};
 use crate::settings::Settings;
@@ -23,6 +24,8 @@ pub(crate) struct ListenerContext {
     pub(crate) door: Option<Door>,
     /// Where requests go whose hosts are none of these.
     pub(crate) forward: Option<ForwardProxy>,
+    /// Who calls, where that is found out for each connection.
+    pub(crate) anybody: Option<Anybody>,
 }
 
 impl ListenerContext {

@@ -4,7 +4,7 @@
 //! still open at the other end takes more: a peer that only says that it sends no more (`shutdown`) and one that has
 //! closed its socket send the same: a FIN. Where the peer is on this machine the
 //! kernel knows more, and is asked about its socket (`sock_diag`). Owns that
-//! question, too. Where there is no answer (another machine, a container, another
+//! question, too; whose process has it open is for others. Where there is no answer (another machine, a container, another
 //! system than Linux) nothing is known.
 
 use std::net::SocketAddr;
@@ -23,20 +23,40 @@ pub(crate) fn is_silent(stream: &TcpStream) -> bool {
     matches!(peeked, Err(Errno::AGAIN))
 }
 
+/// A socket of this machine, as the kernel knows it.
+struct Socket {
+    /// By which processes have it open; 0 if none has any more.
+    inode: u32,
+    /// Whether it was shut down for reading.
+    is_deaf: bool,
+}
+
 /// Whether the peer's socket is open in some process, so that an answer can
 /// still be read there; `None` if that cannot be found out.
 pub(crate) fn is_open(stream: &TcpStream) -> Option<bool> {
+    let socket = of_peer(stream)?;
+    Some(socket.inode != 0 && !socket.is_deaf)
+}
+
+/// The inode of the peer's socket, by which the process can be found that has
+/// it open; `None` if there is none, or that cannot be found out.
+pub(crate) fn inode(stream: &TcpStream) -> Option<u32> {
+    let Socket { inode, .. } = of_peer(stream)?;
+    (inode != 0).then_some(inode)
+}
+
+fn of_peer(stream: &TcpStream) -> Option<Socket> {
     let (peer, here) = (stream.peer_addr().ok()?, stream.local_addr().ok()?);
     ask_kernel(peer, here)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn ask_kernel(_: SocketAddr, _: SocketAddr) -> Option<bool> {
+fn ask_kernel(_: SocketAddr, _: SocketAddr) -> Option<Socket> {
     None
 }
 
 #[cfg(target_os = "linux")]
-fn ask_kernel(of: SocketAddr, to: SocketAddr) -> Option<bool> {
+fn ask_kernel(of: SocketAddr, to: SocketAddr) -> Option<Socket> {
     use rustix::net::{
         AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send,
         socket_with,
@@ -49,13 +69,15 @@ fn ask_kernel(of: SocketAddr, to: SocketAddr) -> Option<bool> {
     let mut answer = [0; 512];
     // It is there when `send` returns.
     let (length, _) = recv(&kernel, &mut answer[..], RecvFlags::empty()).ok()?;
-    diag::can_be_read(answer.get(..length)?)
+    diag::socket(answer.get(..length)?)
 }
 
 /// The messages of `sock_diag` (linux/netlink.h, linux/inet_diag.h).
 #[cfg(target_os = "linux")]
 mod diag {
     use std::net::{IpAddr, SocketAddr};
+
+    use super::Socket;
 
     /// How long `nlmsghdr` is, which is before every message.
     const HEADER: usize = 16;
@@ -116,9 +138,8 @@ mod diag {
         }
     }
 
-    /// Whether a process can read from the socket; `None` if there is no such
-    /// socket here.
-    pub(super) fn can_be_read(answer: &[u8]) -> Option<bool> {
+    /// The socket that was asked for; `None` if there is none here.
+    pub(super) fn socket(answer: &[u8]) -> Option<Socket> {
         let kind = u16_at(answer, 4)?;
         if kind != SOCK_DIAG_BY_FAMILY {
             return None;
@@ -126,7 +147,10 @@ mod diag {
         let message = answer.get(HEADER..)?;
         let inode = message.get(INODE..)?.first_chunk::<4>()?;
         let shut = message.get(ATTRIBUTES..).and_then(shutdown).unwrap_or(0);
-        Some(u32::from_ne_bytes(*inode) != 0 && shut & RCV_SHUTDOWN == 0)
+        Some(Socket {
+            inode: u32::from_ne_bytes(*inode),
+            is_deaf: shut & RCV_SHUTDOWN != 0,
+        })
     }
 
     /// Which sides were shut down, if the attributes say so. Each is a length,

@@ -13,9 +13,10 @@ use std::time::Duration;
 use bytes::BytesMut;
 use murphy_registry::{Control, Origin};
 use tokio::io::AsyncReadExt;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
+use crate::anybody::Anybody;
 use crate::connect::{Tcp, Upstream};
 use crate::destination::Destination;
 use crate::forward::{Forward, ForwardProxy};
@@ -233,7 +234,32 @@ fn context_of(
         settings: settings.clone(),
         door: listener.door.clone(),
         forward,
+        anybody: anybody(listener, control, settings),
     })
+}
+
+/// What finds out who calls, at an address that anybody may have been given.
+fn anybody(
+    listener: &Listener,
+    control: &Arc<dyn Control>,
+    settings: &Arc<Settings>,
+) -> Option<Anybody> {
+    let callers = settings.callers.clone()?;
+    let Origin::Fixed { .. } = listener.origin else {
+        return None;
+    };
+    let (listener, control, settings) = (listener.clone(), control.clone(), settings.clone());
+    let of_caller = move |caller| {
+        let origin = Origin::Service {
+            caller: Some(caller),
+        };
+        let listener = Listener {
+            origin,
+            ..listener.clone()
+        };
+        context_of(&listener, &control, &settings)
+    };
+    Some(Anybody::new(callers, Box::new(of_caller)))
 }
 
 fn run_worker(
@@ -259,7 +285,7 @@ async fn accept(listener: Arc<ListenerContext>, socket: TcpListener) {
         match socket.accept().await {
             Ok((caller, _)) => {
                 let _ = caller.set_nodelay(true);
-                tokio::spawn(serve(listener.clone(), Box::new(caller)));
+                tokio::spawn(admit(listener.clone(), caller));
             }
             // Out of file descriptors, or the caller left already: neither
             // must end the listener.
@@ -269,6 +295,15 @@ async fn accept(listener: Arc<ListenerContext>, socket: TcpListener) {
             }
         }
     }
+}
+
+/// Serves a connection just accepted, as one of whoever calls.
+async fn admit(listener: Arc<ListenerContext>, caller: TcpStream) {
+    let of_caller = match &listener.anybody {
+        Some(anybody) => anybody.listener(&caller).await,
+        None => None,
+    };
+    serve(of_caller.unwrap_or(listener), Box::new(caller)).await;
 }
 
 /// Who callers take us for that name no host.

@@ -62,7 +62,14 @@ pub struct Settings {
     /// Shown every request of a live execution as it came, before anything of
     /// ours is stamped on it; to find out which carriers survive.
     pub witness: Option<Witness>,
+    /// Asked who calls, for each connection to an address that anybody may have
+    /// been given.
+    pub callers: Option<CallerOfSocket>,
 }
+
+/// Says which service has the socket with this inode open, if that is known. It
+/// may block.
+pub type CallerOfSocket = Arc<dyn Fn(u32) -> Option<Arc<str>> + Send + Sync>;
 
 /// Someone who is shown requests.
 pub type Witness = Arc<dyn Fn(&Sighting<'_>) + Send + Sync>;
@@ -103,6 +110,7 @@ impl Default for Settings {
             connect_timeout: Duration::from_secs(5),
             answers: BTreeMap::new(),
             witness: None,
+            callers: None,
         }
     }
 }

@@ -82,7 +82,7 @@ pub(super) fn prepare(
         services.places(),
         callers,
         registry.clone(),
-        proxy_settings(options),
+        proxy_settings(options, &services),
         authority.as_ref(),
     )?;
     Ok((services, wiring))
@@ -90,8 +90,10 @@ pub(super) fn prepare(
 
 /// The proxies get half of the processors at most, since the services do most
 /// of the work, and no more threads than executions run at once.
-fn proxy_settings(options: &LiveOptions) -> murphy_proxy::Settings {
+fn proxy_settings(options: &LiveOptions, services: &Services) -> murphy_proxy::Settings {
     let mut settings = options.proxy.clone();
+    let calling = services.calling().clone();
+    settings.callers = Some(Arc::new(move |inode| calling.of_socket(inode)));
     settings.threads = (settings.threads / 2).clamp(1, options.workers as usize);
     settings
 }

@@ -28,6 +28,8 @@ use murphy_campaign::directory;
 use murphy_store::atomic_file::{self, DRAFT, Readable};
 use murphy_store::process::{Process, Stat, boot, runs};
 
+use super::proc;
+
 /// The variable that marks every process with its owner.
 pub const MARK: &str = "MURPHY_OWNER";
 
@@ -237,9 +239,7 @@ fn name(page: &Page, pid: i32) -> String {
 /// Every process that runs, other than ourselves.
 fn running() -> impl Iterator<Item = (i32, Stat)> {
     let own = std::process::id() as i32;
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let others = pids.filter(move |pid| *pid != own);
+    let others = proc::all().filter(move |pid| *pid != own);
     others
         .filter_map(|pid| Some((pid, Stat::of(pid)?)))
         .filter(|(_, stat)| !stat.zombie)

@@ -7,6 +7,7 @@
 
 mod bring_up;
 mod bypass;
+mod callers;
 mod context;
 mod control;
 mod correlate;
@@ -22,6 +23,7 @@ mod log;
 mod options;
 mod parallel_check;
 mod ports;
+mod proc;
 mod process;
 mod refusal;
 mod runner;

@@ -7,14 +7,20 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
 
+use murphy_store::process::Stat;
 use rustix::process::Pid;
+
+use super::proc;
 
 /// The state of a socket that listens, in `/proc/net/tcp`.
 const LISTENS: &str = "0A";
 
 /// The ports that processes of this group listen on, in order.
 pub(super) fn ports_of(group: Pid) -> Vec<u16> {
-    let sockets: HashSet<String> = members(group).iter().flat_map(|pid| sockets(pid)).collect();
+    let group = group.as_raw_nonzero().get();
+    let is_member = |pid: &i32| Stat::of(*pid).is_some_and(|it| it.group == group);
+    let members = proc::all().filter(is_member);
+    let sockets: HashSet<u32> = members.flat_map(proc::sockets).collect();
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"];
     let tables = tables.map(|table| fs::read_to_string(table).unwrap_or_default());
     let ports = tables.iter().flat_map(|table| listening(table, &sockets));
@@ -22,42 +28,13 @@ pub(super) fn ports_of(group: Pid) -> Vec<u16> {
     ports.into_iter().collect()
 }
 
-/// The processes of a group, by id.
-fn members(group: Pid) -> Vec<String> {
-    let group = group.as_raw_nonzero().to_string();
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let ids = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let is_member = |pid: &String| {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        // The name before it may hold anything: state, parent, then the group.
-        let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
-        fields.split_whitespace().nth(2) == Some(&group)
-    };
-    ids.filter(|id| id.bytes().all(|it| it.is_ascii_digit()))
-        .filter(is_member)
-        .collect()
-}
-
-/// The sockets that a process has open, by inode.
-fn sockets(pid: &str) -> Vec<String> {
-    let folder = fs::read_dir(format!("/proc/{pid}/fd"));
-    let links = folder.into_iter().flatten().flatten();
-    let links = links.filter_map(|link| fs::read_link(link.path()).ok());
-    let inode = |link: std::path::PathBuf| {
-        let link = link.to_string_lossy().into_owned();
-        let inode = link.strip_prefix("socket:[")?.strip_suffix(']')?;
-        Some(inode.to_owned())
-    };
-    links.filter_map(inode).collect()
-}
-
 /// The local ports of those sockets of a table that listen.
-fn listening(table: &str, sockets: &HashSet<String>) -> Vec<u16> {
+fn listening(table: &str, sockets: &HashSet<u32>) -> Vec<u16> {
     let port = |line: &str| {
         let fields: Vec<&str> = line.split_whitespace().collect();
-        let (local, state, inode) = (fields.get(1)?, fields.get(3)?, fields.get(9)?);
+        let (local, state, inode) = (fields.get(1)?, fields.get(3)?, fields.get(9)?.parse().ok()?);
         let (_, port) = local.rsplit_once(':')?;
-        let is_meant = *state == LISTENS && sockets.contains(*inode);
+        let is_meant = *state == LISTENS && sockets.contains(&inode);
         u16::from_str_radix(port, 16).ok().filter(|_| is_meant)
     };
     table.lines().skip(1).filter_map(port).collect()
@@ -87,7 +64,7 @@ mod tests {
    1: 0100007F:1389 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 42 1
    2: 0100007F:138A 0100007F:0050 01 00000000:00000000 00:00000000 00000000  1000        0 41 1
 ";
-        let sockets = HashSet::from(["41".to_owned()]);
+        let sockets = HashSet::from([41]);
         assert_eq!(listening(table, &sockets), [5000]);
     }
 }

@@ -13,6 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use tokio::sync::Mutex as AsyncMutex;
 
+use super::callers::CallingProcesses;
 use super::health;
 use super::ledger::{Ledger, MARK};
 use super::listening;
@@ -63,6 +64,7 @@ pub(super) struct Services {
     /// The certificates that end soon, by the service.
     ending: Mutex<BTreeMap<String, SystemTime>>,
     ledger: Mutex<Ledger>,
+    calling: Arc<CallingProcesses>,
 }
 
 /// A service that runs already.
@@ -106,6 +108,7 @@ impl Services {
         ledger: Ledger,
     ) -> Result<Self, SetupError> {
         let mut services = Services {
+            calling: Arc::default(),
             running: Vec::new(),
             managed: Vec::new(),
             ending: Mutex::default(),
@@ -132,6 +135,11 @@ impl Services {
         let managed = self.managed.iter();
         let managed = managed.map(|it| (it.name.clone(), it.port.address().into()));
         running.chain(managed).collect()
+    }
+
+    /// The processes of those that Murphy starts.
+    pub(super) fn calling(&self) -> &Arc<CallingProcesses> {
+        &self.calling
     }
 
     /// The mark that every process must bear.
@@ -439,6 +447,10 @@ impl Services {
         })?;
         let noted = self.ledger().add(name, process.group());
         noted.map_err(|error| SetupError::new(error.to_string()))?;
+        // One that serves several services calls for any of them.
+        if self.members(service).next().is_none() {
+            self.calling.add(name, process.group());
+        }
         Ok(process)
     }
 

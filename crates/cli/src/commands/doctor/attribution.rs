@@ -42,6 +42,7 @@ fn told(is_entry: bool, link: Option<Link>, carriers: &[&str]) -> String {
     let by = || carriers.join(", ");
     match link {
         Some(Link::Orphan) => "UNKNOWN: nothing tells who made it".to_owned(),
+        Some(Link::Inferred) if is_entry => "likely by the test: no call was under way".to_owned(),
         _ if is_entry => "by the test".to_owned(),
         Some(Link::Certain) | None if carriers.is_empty() => "certain".to_owned(),
         Some(Link::Certain) | None => format!("certain, by {}", by()),
@@ -61,6 +62,11 @@ mod tests {
         let carriers = ["tracestate", "traceparent"];
         let cases = [
             (true, Link::Certain, "by the test"),
+            (
+                true,
+                Link::Inferred,
+                "likely by the test: no call was under way",
+            ),
             (false, Link::Certain, "certain, by tracestate, traceparent"),
             (
                 false,
