@@ -88,7 +88,11 @@ pub(crate) enum Command {
     /// Show, hand on or replace the certificate that callers over HTTPS must trust.
     Ca(CaArgs),
     /// Print the JSON Schema of murphy.toml.
-    Schema,
+    Schema {
+        /// Of what.
+        #[arg(value_enum, default_value_t)]
+        of: Described,
+    },
     /// Print completions for a shell.
     Completions(CompletionsArgs),
 }
@@ -100,6 +104,16 @@ Examples:
   murphy demo cinema-3 --modes declared --no-reduce ser
   murphy demo audible --modes 503,reset --max-faults 2 --audit 200
   murphy demo checkout --format json --require-complete";
+
+/// What `murphy schema` describes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Described {
+    /// murphy.toml, as JSON Schema
+    #[default]
+    Config,
+    /// The control API that tests and runners talk to, as OpenAPI
+    Control,
+}
 
 #[derive(Args, Debug)]
 #[command(after_help = DEMO_EXAMPLES, mut_arg("modes", |arg| arg.help(MODES_OF_DEMOS)))]

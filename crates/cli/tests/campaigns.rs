@@ -4,6 +4,7 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::net::{TcpListener, TcpStream};
@@ -55,6 +56,14 @@ fn main() -> ExitCode {
         (
             "a test that sleeps costs less than 1 % of a processor",
             nothing_to_do,
+        ),
+        (
+            "the tests of a suite leave nothing open behind them",
+            many_tests,
+        ),
+        (
+            "who watches restarts only what may have read a saved file",
+            watching,
         ),
         (
             "two campaigns at once do not disturb each other",
@@ -430,6 +439,102 @@ fn is_idle(project: &Project, scenario: &str, waits: impl FnMut() -> bool) {
     signal(child.id(), "TERM");
     end(child).exited(143);
     project.check_nothing_is_left();
+}
+
+/// A scenario for each of so many tests, which ask for the same.
+fn suite(project: &Project, tests: usize) {
+    let config = fs::read_to_string(project.directory.join("murphy.toml")).unwrap();
+    let ask = "exec 3<>/dev/tcp/${SHOP/://}\n\
+               printf 'GET /checkout HTTP/1.0\\r\\nhost: shop\\r\\n\\r\\n' >&3\n\
+               cat <&3 | grep -q ' 200 '\n";
+    project.write("ask.sh", ask);
+    let scenario = format!(
+        "[scenario.suite]\nlist_command = \"seq {tests}\"\n\
+         one_command = \"bash ask.sh {{id}}\"\n\
+         env = {{ SHOP = \"{{shop.address}}\" }}\n"
+    );
+    project.write("murphy.toml", &(config + &scenario));
+}
+
+const SINGLE: [&str; 4] = ["--max-faults", "1", "--modes", "503"];
+
+/// Each of them has a campaign in the store.
+fn many_tests() {
+    let project = Project::new();
+    suite(&project, 24);
+    let mut murphy = project.murphy(&["run", "suite"]);
+    let messages = project.directory.join("messages");
+    let file = fs::File::create(&messages).unwrap();
+    let mut child = murphy.args(SINGLE).stderr(file).spawn().unwrap();
+    let begun = || {
+        let text = fs::read_to_string(&messages).unwrap_or_default();
+        text.matches("scenario `").count()
+    };
+    let open = |pid: u32| fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, Iterator::count);
+    wait_until("the fourth test", || begun() >= 4);
+    let early = open(child.id());
+    let mut most = 0;
+    while runs(&mut child) {
+        if begun() >= 20 {
+            most = most.max(open(child.id()));
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    end(child).exited(1);
+    assert!(most > 0, "the last tests were seen");
+    assert!(most < early + 16, "{early} open files, then {most}");
+    project.check_nothing_is_left();
+}
+
+/// What is printed goes to a file that is watched, too.
+fn watching() {
+    let project = Project::new();
+    suite(&project, 1);
+    let messages = project.directory.join("messages");
+    let file = fs::File::create(&messages).unwrap();
+    let mut murphy = project.murphy(&["watch", "suite"]);
+    let child = murphy.args(SINGLE).stderr(file).spawn().unwrap();
+    let passes = |count: usize| {
+        wait_until("a pass", || {
+            let text = fs::read_to_string(&messages).unwrap_or_default();
+            text.matches("; Ctrl-C ends").count() >= count
+        });
+    };
+    passes(1);
+    let before = services(&project);
+    assert_eq!(before.len(), 6, "{before:?}");
+    project.write("test_checkout.py", "saved");
+    passes(2);
+    let text = fs::read_to_string(&messages).unwrap();
+    assert_eq!(services(&project), before, "{text}");
+    project.write("cart/cart.py", "saved");
+    passes(3);
+    let mut after = services(&project);
+    assert_ne!(
+        after.insert("cart".to_owned(), 0),
+        before.get("cart").copied()
+    );
+    let other = |it: &BTreeMap<String, u32>| {
+        let others = it.iter().filter(|(name, _)| *name != "cart");
+        others.map(|(_, pid)| *pid).collect::<Vec<_>>()
+    };
+    assert_eq!(other(&after), other(&before));
+    signal(child.id(), "INT");
+    end(child).exited(130);
+    let text = fs::read_to_string(&messages).unwrap();
+    assert_eq!(text.matches("saved: ").count(), 2, "{text}");
+    project.check_nothing_is_left();
+}
+
+/// The processes of a project's services.
+fn services(project: &Project) -> BTreeMap<String, u32> {
+    let name = |pid: u32| {
+        let line = fs::read_to_string(format!("/proc/{pid}/cmdline")).ok()?;
+        let mut words = line.split('\0').skip_while(|word| *word != "serve");
+        words.nth(1).map(str::to_owned)
+    };
+    let all = processes_in(&project.directory).into_iter();
+    all.filter_map(|pid| Some((name(pid)?, pid))).collect()
 }
 
 /// Takes requests and answers none; over when the first has come.

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use murphy::replays::System;
@@ -27,7 +28,7 @@ use murphy_config::Usage;
 
 /// What is kept of a campaign, and what was kept of the last.
 pub struct CampaignRecord {
-    store: Store,
+    store: Arc<Store>,
     /// Keeps what happens.
     pub recorder: Recorder,
     /// What an earlier run of this campaign left.
@@ -39,9 +40,10 @@ pub struct CampaignRecord {
 }
 
 impl CampaignRecord {
-    /// Opens the store and begins a campaign, or goes on with one; `own` are
-    /// files that Murphy writes itself.
+    /// Begins a campaign in a store, or goes on with one; `own` are files that
+    /// Murphy writes itself.
     pub fn open(
+        store: Arc<Store>,
         earlier: Earlier,
         saved: SavedArgs,
         project: &Project,
@@ -57,8 +59,6 @@ impl CampaignRecord {
             inject: inject(project),
             search: Searched::of(campaign),
         };
-        let store = Store::open(project.state())?;
-        let store = store.keeping(project.config.store.keep);
         let fingerprint = fingerprint(project, campaign, &tested);
         let resumed = earlier == Earlier::Resumed;
         let unfinished = match resumed {
@@ -121,11 +121,9 @@ impl CampaignRecord {
 
 /// Takes note that all that came of these campaigns of one run was reported.
 /// If it is not, the next `--resume` reports it once more, which does no harm.
-pub fn tell<'k>(all: impl Iterator<Item = &'k CampaignRecord> + Clone) {
-    let campaigns = all.clone().map(|kept| kept.recorder.campaign().clone());
-    let campaigns: Vec<CampaignId> = campaigns.collect();
-    let mut stores = all.map(|kept| &kept.store);
-    if let Some(Err(trouble)) = stores.next().map(|store| store.tell(&campaigns)) {
+pub fn tell<'r>(store: &Store, all: impl Iterator<Item = &'r Recorder>) {
+    let campaigns: Vec<CampaignId> = all.map(|it| it.campaign().clone()).collect();
+    if let Err(trouble) = store.tell(&campaigns) {
         complain(format_args!(
             "could not record that the result was reported: {trouble}\nhint: {}",
             trouble.hint()

@@ -14,6 +14,7 @@ use murphy_model::{Identity, PathTemplates};
 use murphy_proxy::Witness;
 use murphy_report::redact;
 use murphy_search::Modes;
+use murphy_store::Store;
 use murphy_system::spec::{Health, ScenarioKind, ScenarioSpec, Source};
 use murphy_system::{
     self, Correlation, Interference, InterferenceKind, LiveOptions, LiveWorld, RunningSystem,
@@ -98,6 +99,12 @@ impl Project {
     /// Murphy's own directory.
     pub fn state(&self) -> &Path {
         &self.config.store.directory
+    }
+
+    /// The campaigns on record, made if there are none.
+    pub fn store(&self) -> Result<Store, Error> {
+        let store = Store::open(self.state())?;
+        Ok(store.keeping(self.config.store.keep))
     }
 
     /// The system, as those find it again who replay a finding.

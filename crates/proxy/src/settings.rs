@@ -13,7 +13,7 @@ use crate::headers::Headers;
 pub const MARKER: &str = "murphy-fault";
 
 /// The header in which a client library names the place in the caller's code.
-pub const CALL_SITE: &str = "murphy-call-site";
+pub const CALL_SITE: &str = "x-murphy-site";
 
 /// The header in which clients say that attempts are one piece of work.
 pub const IDEMPOTENCY_KEY: &str = "idempotency-key";

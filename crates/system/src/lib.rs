@@ -61,7 +61,7 @@ use futures_util::future::BoxFuture;
 use murphy_campaign::{Executing, Job, Keep, SetupError, World};
 
 pub use self::bypass::bypassed;
-pub use self::control::{ListedTest, Listing};
+pub use self::control::{ListedTest, Listing, openapi as control_openapi};
 pub use self::correlate::{Correlation, Wanted};
 pub use self::described::Endpoint;
 pub use self::each::{FirstLook, Tests};

@@ -5,6 +5,7 @@
 //! business.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -214,6 +215,16 @@ impl RunningSystem {
         }
         self.setup.run().await?;
         Ok(true)
+    }
+
+    /// Starts those services anew that may have read one of these files, while
+    /// nothing runs.
+    pub async fn restart_readers(&self, files: &[PathBuf]) -> Result<(), SetupError> {
+        let _alone = self.together.write().await;
+        if self.services.restart_readers(files, &self.wiring).await? {
+            self.setup.run().await?;
+        }
+        Ok(())
     }
 
     /// Starts the services anew, where every execution is to begin so.

@@ -386,6 +386,22 @@ impl Services {
         Ok(!self.managed.is_empty())
     }
 
+    /// The same for those that may have read one of these files.
+    pub(super) async fn restart_readers(
+        &self,
+        files: &[PathBuf],
+        wiring: &Wiring,
+    ) -> Result<bool, SetupError> {
+        let reads = |service: &&Managed| {
+            let directory = std::path::absolute(&service.spec.directory);
+            directory.is_ok_and(|directory| files.iter().any(|file| file.starts_with(&directory)))
+        };
+        let readers: Vec<&Managed> = self.managed.iter().filter(reads).collect();
+        self.stop_those(&readers).await;
+        self.revive(wiring).await?;
+        Ok(!readers.is_empty())
+    }
+
     /// Starts a service, unless it runs, and waits until it is up.
     async fn launch(&self, service: &Managed, wiring: &Wiring) -> Result<(), Failure> {
         let mut slot = service.process.lock().await;
@@ -526,10 +542,15 @@ impl Services {
         self.stop_all().await;
     }
 
-    /// All at once: some take their time.
     async fn stop_all(&self) {
+        self.stop_those(&self.managed.iter().collect::<Vec<_>>())
+            .await;
+    }
+
+    /// All at once: some take their time.
+    async fn stop_those(&self, services: &[&Managed]) {
         let mut stopping = tokio::task::JoinSet::new();
-        for service in &self.managed {
+        for service in services {
             if let Some(process) = service.process.lock().await.take() {
                 let within = service.spec.stop_within;
                 stopping.spawn(process.stop(within));

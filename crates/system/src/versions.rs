@@ -171,6 +171,18 @@ impl Sources {
         Sources(files.collect())
     }
 
+    /// Whether a file is one of them.
+    pub fn contains(&self, file: &Path) -> bool {
+        self.0.contains_key(file)
+    }
+
+    /// Takes a file as it is there.
+    pub fn take_over(&mut self, file: &Path, now: &Sources) {
+        if let Some(about) = now.0.get(file) {
+            self.0.insert(file.to_owned(), *about);
+        }
+    }
+
     /// The files that are new, gone or written since.
     pub fn changed_since(&self, before: &Sources) -> Vec<PathBuf> {
         let all: BTreeSet<&PathBuf> = self.0.keys().chain(before.0.keys()).collect();

@@ -44,7 +44,7 @@ pub(crate) fn run(cli: Cli, context: &Context) -> Result<u8, Error> {
         Command::Check(args) => check::run(&args, context),
         Command::Modes(args) => modes::run(&args),
         Command::Ca(args) => ca::run(&args, context),
-        Command::Schema => schema::run(),
+        Command::Schema { of } => schema::run(of),
         Command::Completions(args) => completions::run(&args),
     }
 }

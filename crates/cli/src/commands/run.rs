@@ -12,10 +12,11 @@ use murphy_model::{Faultload, Incomplete, Observed};
 use murphy_report::shell::quoted;
 use murphy_report::terminal::{Detail, RunResult};
 use murphy_report::{Known, Summary, redact, terminal};
-use murphy_store::{Ndjson, output_files};
+use murphy_store::{Ndjson, Recorder, Store, output_files};
 use murphy_system::RunningSystem;
 use murphy_system::spec::{ScenarioKind, ScenarioSpec};
 
+use super::watch::Watched;
 use crate::args::{Format, RunArgs};
 use crate::baseline_filter::BaselineFilter;
 use crate::campaign_record::{self, CampaignRecord};
@@ -39,6 +40,8 @@ pub(super) struct Run<'r> {
     known: Option<BaselineFilter>,
     /// The names of the scenarios: the file's, or the tests of one.
     names: RefCell<Vec<String>>,
+    /// Where all its campaigns are kept, once there is one.
+    store: RefCell<Option<Arc<Store>>>,
 }
 
 pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8, Error> {
@@ -51,7 +54,7 @@ struct Done {
     code: u8,
     /// Its campaign stays ours until the run is over, so that no other goes on
     /// with it meanwhile.
-    kept: CampaignRecord,
+    recorder: Recorder,
     /// Whether there was more to try.
     is_stopped: bool,
     /// Whether a signal stopped it.
@@ -64,6 +67,7 @@ struct Done {
 pub(super) struct Pass {
     codes: Vec<u8>,
     all: Vec<Done>,
+    store: Option<Arc<Store>>,
 }
 
 impl Pass {
@@ -72,9 +76,12 @@ impl Pass {
         self.all.last().is_some_and(|last| last.interrupted)
     }
 
-    /// Takes note that all was reported.
+    /// Takes note that all was reported. Not where one was stopped: the run
+    /// itself can then be resumed, and the others need not be run again.
     pub(super) fn tell(&self) {
-        tell(&self.all);
+        if let Some(store) = &self.store {
+            campaign_record::tell(store, self.all.iter().map(|done| &done.recorder));
+        }
     }
 
     /// What it comes to.
@@ -98,6 +105,7 @@ impl<'r> Run<'r> {
             reports: Reports::of(&args.campaign.report, &project.config.reports)?,
             known: BaselineFilter::open(&project, args.baseline.as_deref())?,
             names: RefCell::new(names(&project.scenarios)),
+            store: RefCell::default(),
             project,
         };
         if let Some(known) = &run.known {
@@ -123,9 +131,23 @@ impl<'r> Run<'r> {
         self.reports.of_scenario(scenario, is_several)
     }
 
-    /// The directory that holds the project.
-    pub(super) fn directory(&self) -> PathBuf {
-        self.project.config.file.directory().to_owned()
+    /// The store of all its campaigns; opened anew where it could not write any
+    /// more.
+    fn store(&self) -> Result<Arc<Store>, Error> {
+        let mut store = self.store.borrow_mut();
+        if let Some(open) = store.as_ref().filter(|it| it.trouble().is_none()) {
+            return Ok(open.clone());
+        }
+        Ok(store.insert(Arc::new(self.project.store()?)).clone())
+    }
+
+    /// The files that decide what comes of it.
+    pub(super) fn watched(&self) -> Watched {
+        let file = &self.project.config.file;
+        Watched {
+            directory: file.directory().to_owned(),
+            file: file.path().to_owned(),
+        }
     }
 
     /// All scenarios, one after the other, in one system.
@@ -174,7 +196,7 @@ impl<'r> Run<'r> {
                 Err(
                     error
                     @ (Error::Reference { .. } | Error::Flaky { .. } | Error::Unstable { .. }),
-                ) if is_test(scenario) => {
+                ) if is_test(&self.project, scenario) => {
                     results.push(RunResult::NotRun {
                         scenario: scenario.name.clone(),
                         why: error.in_one_line(),
@@ -197,7 +219,11 @@ impl<'r> Run<'r> {
             }
         }
         self.show(&mut results)?;
-        Ok(Pass { codes, all })
+        Ok(Pass {
+            codes,
+            all,
+            store: self.store.take(),
+        })
     }
 
     /// The scenarios to be searched: where one stands for the tests of a command,
@@ -262,8 +288,10 @@ enum Anew {
     No,
 }
 
-fn is_test(scenario: &ScenarioSpec) -> bool {
-    matches!(scenario.kind, ScenarioKind::Test(_))
+/// Whether a scenario is one of the tests that another stands for.
+fn is_test(project: &Project, scenario: &ScenarioSpec) -> bool {
+    let mut own = project.scenarios.iter();
+    !own.any(|it| it.name == scenario.name)
 }
 
 /// The system that the scenarios of a run share.
@@ -298,11 +326,12 @@ impl SharedSystem {
         Ok(self.running.insert(running).clone())
     }
 
-    /// Files have changed: test runners load them anew, and services begin anew.
-    pub(super) async fn begin_anew(&mut self) -> Result<(), Error> {
+    /// These files were saved: test runners load everything anew, and so do the
+    /// services that may have read one of them.
+    pub(super) async fn reload(&mut self, by_services: &[PathBuf]) -> Result<(), Error> {
         if let Some(running) = &self.running {
             running.stop_runners().await;
-            running.restart().await?;
+            running.restart_readers(by_services).await?;
         }
         Ok(())
     }
@@ -323,12 +352,6 @@ impl SharedSystem {
     pub(super) async fn give_up(&mut self) {
         let _ = self.stop().await;
     }
-}
-
-/// Takes note that all was reported. Not where one was stopped: the run itself
-/// can then be resumed, and the others need not be run again.
-fn tell(all: &[Done]) {
-    campaign_record::tell(all.iter().map(|done| &done.kept));
 }
 
 fn names(scenarios: &[ScenarioSpec]) -> Vec<String> {
@@ -384,6 +407,7 @@ async fn attempt(
         output::note(format_args!("{note}"));
     }
     let mut kept = CampaignRecord::open(
+        run.store()?,
         args.earlier(),
         args.saved(),
         project,
@@ -403,7 +427,7 @@ async fn attempt(
         },
         solo: None,
     };
-    let anew = if is_test(scenario) {
+    let anew = if is_test(project, scenario) {
         Anew::No
     } else {
         Anew::Yes
@@ -450,7 +474,7 @@ async fn attempt(
     let done = Done {
         broken: broken.is_some(),
         code: reporting::with_broken(code, broken),
-        kept,
+        recorder: kept.recorder,
         is_stopped: is_short || interrupted,
         interrupted,
     };
@@ -584,7 +608,7 @@ fn explain_command(args: &RunArgs, project: &Project, scenario: &ScenarioSpec) -
         add("--config", &config.display().to_string());
     }
     let is_only = project.command.is_empty() && project.config.scenarios.len() == 1;
-    if is_test(scenario) || (is_in_file(project, scenario) && !is_only) {
+    if is_test(project, scenario) || (is_in_file(project, scenario) && !is_only) {
         add("--scenario", &scenario.name);
     }
     words.join(" ")

@@ -66,6 +66,10 @@ fn one(checker: &mut Checker<'_>, name: &Text, mut raw: Scenario) -> Option<Scen
         Some(text) => checker.named("treatment of entry calls", text, &ENTRIES),
         None => Some(false),
     };
+    if raw.command.is_none() && raw.one_command.is_some() {
+        // What lists its tests stands for all of them.
+        raw.command = raw.list_command.clone();
+    }
     let what = format!("scenario `{}`", name.value);
     let forms = [
         ("command", span(&raw.command)),

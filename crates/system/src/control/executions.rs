@@ -9,8 +9,8 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use murphy_model::{Faultload, Mode, Point};
 use murphy_registry::{CallKey, ExecutionId};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::Desk;
 use super::refusal::{Refusal, read};
@@ -52,30 +52,73 @@ impl Live {
     }
 }
 
+/// An execution that runs.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Execution")]
+pub(super) struct Shown {
+    /// Its name.
+    execution: String,
+    /// The faults that it is run with, as in a faultload.
+    planned: Vec<String>,
+    /// The faults that were injected so far.
+    injected: Vec<Injected>,
+    /// The phase of its test; null for tests that have none.
+    phase: Option<String>,
+    /// Whether calls that the test begins now may fail.
+    armed: bool,
+}
+
+/// A fault that was injected.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Injected {
+    /// The call.
+    point: String,
+    /// How it failed.
+    mode: String,
+}
+
+impl From<(Point, Mode)> for Injected {
+    fn from((point, mode): (Point, Mode)) -> Self {
+        Injected {
+            point: point.to_string(),
+            mode: mode.to_string(),
+        }
+    }
+}
+
 /// `GET /v1/executions/{id}`.
 pub(super) async fn show(
     State(desk): State<Arc<Desk>>,
     Path(name): Path<String>,
-) -> Result<Json<Value>, Refusal> {
+) -> Result<Json<Shown>, Refusal> {
     let id = id(&name)?;
     let injected = desk.registry.injected(id);
     let injected = injected.map_err(|_| Refusal::no_execution())?;
-    let told = |(point, mode): (Point, Mode)| json!({"point": point.to_string(), "mode": mode.to_string()});
-    let injected: Vec<Value> = injected.into_iter().map(told).collect();
     let live = desk.live();
     let live = live.get(&id).ok_or_else(Refusal::no_execution)?;
-    Ok(Json(json!({
-        "execution": id.to_string(),
-        "planned": live.planned(),
-        "injected": injected,
-        "phase": live.phase,
-        "armed": live.is_armed(),
-    })))
+    Ok(Json(Shown {
+        execution: id.to_string(),
+        planned: live.planned(),
+        injected: injected.into_iter().map(Injected::from).collect(),
+        phase: live.phase.clone(),
+        armed: live.is_armed(),
+    }))
 }
 
-#[derive(Deserialize)]
+/// The phase that a test begins.
+#[derive(Deserialize, JsonSchema)]
 pub(super) struct Phase {
+    /// `setup`, `call` or `teardown`.
     name: String,
+}
+
+/// What a phase begins with.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Begun {
+    /// How many calls of the phase before are still under way.
+    in_flight: usize,
+    /// Whether calls that the test begins now may fail.
+    armed: bool,
 }
 
 /// `PUT /v1/executions/{id}/phase`.
@@ -83,7 +126,7 @@ pub(super) async fn phase(
     State(desk): State<Arc<Desk>>,
     Path(name): Path<String>,
     body: Result<Bytes, BytesRejection>,
-) -> Result<Json<Value>, Refusal> {
+) -> Result<Json<Begun>, Refusal> {
     let id = id(&name)?;
     let Phase { name } = read(body)?;
     if !PHASES.contains(&&*name) {
@@ -96,7 +139,7 @@ pub(super) async fn phase(
     let armed = live.is_armed();
     let in_flight = desk.registry.arm(id, armed);
     let in_flight = in_flight.map_err(|_| Refusal::no_execution())?;
-    Ok(Json(json!({"in_flight": in_flight, "armed": armed})))
+    Ok(Json(Begun { in_flight, armed }))
 }
 
 fn id(name: &str) -> Result<ExecutionId, Refusal> {

@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, oneshot};
 
 /// What a runner is to do next.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "do", rename_all = "lowercase")]
 pub(crate) enum Order {
     /// Report the tests.
@@ -22,22 +23,26 @@ pub(crate) enum Order {
 }
 
 /// A test to be run once.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct RunOrder {
+    /// The name of the execution.
     pub(crate) execution: String,
+    /// The `id` of the test, as it was listed.
     pub(crate) test: String,
     /// The phases in which calls may fail.
     pub(crate) phases: Vec<String>,
     /// Whether fixtures of wider scope are torn down after it, too.
     pub(crate) fresh_fixtures: bool,
+    /// How long it may take.
     pub(crate) timeout_ms: u64,
+    /// The faults that are planned, as in a faultload.
     pub(crate) faults: Vec<String>,
     /// What names the execution, for the calls that the test makes itself.
     pub(crate) headers: BTreeMap<String, String>,
 }
 
 /// The tests that a runner has found.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct Listing {
     /// Its name and version.
     #[serde(default)]
@@ -50,7 +55,7 @@ pub struct Listing {
 }
 
 /// A test that a runner has found.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct ListedTest {
     /// What it is run by.
     pub id: String,
@@ -63,9 +68,11 @@ pub struct ListedTest {
 }
 
 /// What came of a test.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 pub(crate) struct TestResult {
+    /// The name of the execution, as it was ordered.
     pub(crate) execution: String,
+    /// How it ended.
     pub(crate) outcome: Outcome,
     /// The phase in which it failed.
     #[serde(default)]
@@ -73,6 +80,9 @@ pub(crate) struct TestResult {
     /// What failed, in one line.
     #[serde(default)]
     pub(crate) message: String,
+    /// The exception that it failed with and its causes, outermost first.
+    #[serde(default)]
+    pub(crate) exceptions: Vec<Exception>,
     /// What it printed, or the end of it.
     #[serde(default)]
     pub(crate) output: String,
@@ -84,12 +94,26 @@ pub(crate) struct TestResult {
     pub(crate) changed: Vec<String>,
 }
 
+/// An exception.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+pub(crate) struct Exception {
+    /// Its type.
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    /// What it says.
+    #[serde(default)]
+    pub(crate) message: String,
+}
+
 /// How a test ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Outcome {
+    /// It passed.
     Passed,
+    /// The test itself failed.
     Failed,
+    /// It was not run, or failed as it declares.
     Skipped,
     /// It could not be run: its set-up or tear-down failed.
     Error,

@@ -7,6 +7,7 @@
 
 mod executions;
 mod mailbox;
+mod openapi;
 mod refusal;
 mod workers;
 
@@ -16,11 +17,12 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use axum::Router;
+use axum::body::to_bytes;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::header::AUTHORIZATION;
 use axum::middleware::{self, Next};
 use axum::response::Response;
-use axum::routing::{get, post, put};
+use axum::routing::{MethodRouter, get, post, put};
 use murphy_model::Faultload;
 use murphy_registry::{ExecutionId, Registry};
 use tokio::net::TcpListener;
@@ -30,6 +32,7 @@ use self::executions::Live;
 pub(crate) use self::executions::PHASES;
 pub use self::mailbox::{ListedTest, Listing};
 pub(crate) use self::mailbox::{Mailbox, Outcome, RunOrder, TestResult};
+pub use self::openapi::openapi;
 use self::refusal::Refusal;
 
 /// The longest body that is read.
@@ -172,13 +175,23 @@ fn new_token() -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// All paths; [`openapi`] describes them.
+fn routes() -> [(&'static str, MethodRouter<Arc<Desk>>); 5] {
+    [
+        ("/v1/executions/{id}", get(executions::show)),
+        ("/v1/executions/{id}/phase", put(executions::phase)),
+        ("/v1/worker/next", get(workers::next)),
+        ("/v1/worker/tests", post(workers::tests)),
+        ("/v1/worker/result", post(workers::result)),
+    ]
+}
+
 fn router(desk: Arc<Desk>) -> Router {
-    Router::new()
-        .route("/v1/executions/{id}", get(executions::show))
-        .route("/v1/executions/{id}/phase", put(executions::phase))
-        .route("/v1/worker/next", get(workers::next))
-        .route("/v1/worker/tests", post(workers::tests))
-        .route("/v1/worker/result", post(workers::result))
+    let routes = routes().into_iter();
+    let router = routes.fold(Router::new(), |router, (path, method)| {
+        router.route(path, method)
+    });
+    router
         .fallback(refusal::no_such_path)
         .method_not_allowed_fallback(refusal::no_such_method)
         .layer(DefaultBodyLimit::max(MOST))
@@ -204,7 +217,11 @@ async fn check_token(
             request.extensions_mut().insert(token);
             Ok(next.run(request).await)
         }
-        None => Err(Refusal::no_token()),
+        None => {
+            // Who still sends may see a broken connection in place of the answer.
+            let _ = to_bytes(request.into_body(), MOST).await;
+            Err(Refusal::no_token())
+        }
     }
 }
 

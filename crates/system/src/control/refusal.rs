@@ -5,8 +5,9 @@ use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::json;
 
 /// Why a request is refused.
 #[derive(Debug)]
@@ -35,9 +36,16 @@ impl Refusal {
     }
 }
 
+/// What the answer to a refused request says.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Refused {
+    /// Why, and what is expected.
+    error: String,
+}
+
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        (self.status, Json(json!({"error": self.error}))).into_response()
+        (self.status, Json(Refused { error: self.error })).into_response()
     }
 }
 

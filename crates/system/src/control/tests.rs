@@ -159,3 +159,64 @@ async fn a_runner_that_has_nothing_to_do_asks_again() {
     mailbox.stop();
     assert!(mailbox.next(Duration::from_secs(20)).await.is_some());
 }
+
+/// The description that is handed out with the guide.
+const DESCRIBED: &str = include_str!("../../../../docs/guide/control-api.json");
+
+#[test]
+fn the_description_in_the_guide_is_the_one_of_the_types() {
+    let described: Value = serde_json::from_str(DESCRIBED).unwrap();
+    assert_eq!(
+        described,
+        openapi(),
+        "`murphy schema control > docs/guide/control-api.json` writes it anew"
+    );
+}
+
+#[tokio::test]
+async fn what_is_described_is_there_and_nothing_else_is() {
+    let described = openapi();
+    let described = described["paths"].as_object().unwrap();
+    let served: Vec<&str> = routes().iter().map(|(path, _)| *path).collect();
+    assert_eq!(described.keys().collect::<Vec<_>>(), served);
+    let api = Api::start().await;
+    let id = api.begin(&[]).to_string();
+    for (path, operations) in described {
+        let path = path.replace("{id}", &id);
+        for method in ["get", "put", "post", "delete", "patch"] {
+            // A runner's token would wait for something to do.
+            let (token, verb) = (api.control.token(), method.to_uppercase());
+            let (status, body) = api.ask(token, &verb, &path, "").await;
+            let Some(operation) = operations.get(method) else {
+                assert_eq!(status, 405, "{method} {path}");
+                continue;
+            };
+            let answer = &operation["responses"][status.to_string()];
+            assert!(answer.is_object(), "{method} {path} answers {status}");
+            has_the_shape(&body, answer);
+        }
+    }
+}
+
+/// That an answer has the fields that are described, and no others.
+fn has_the_shape(body: &Value, answer: &Value) {
+    let shape = &answer["content"]["application/json"]["schema"]["$ref"];
+    let name = shape.as_str().unwrap().rsplit('/').next().unwrap();
+    let described = openapi();
+    let fields = &described["components"]["schemas"][name]["properties"];
+    let names = |value: &Value| {
+        let names = value.as_object().unwrap().keys().cloned();
+        names.collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(names(body), names(fields), "{name}");
+}
+
+#[tokio::test]
+async fn a_refusal_arrives_though_the_body_is_still_being_sent() {
+    let api = Api::start().await;
+    for _ in 0..20 {
+        let body = "x".repeat(MOST / 2);
+        let (status, _) = api.ask("guessed", "POST", "/v1/worker/result", &body).await;
+        assert_eq!(status, 401);
+    }
+}
