@@ -42,6 +42,7 @@ Start here:
   bench/proxy                                     everything, in about 12 minutes
   bench/proxy --only h1 --connections 32          one table, in about 2 minutes
   bench/proxy --only h1 --subjects nginx,murphy   those two only
+  bench/proxy --tls --only h1,h2                  the same over TLS, against nginx
   bench/proxy --memory                            what 1 GiB bodies and many executions leave behind
   bench/proxy --profile --only h1                 where Murphy's time goes (needs perf)
 
@@ -102,6 +103,11 @@ pub struct Options {
     #[arg(long)]
     pub report_only: bool,
 
+    /// Speak TLS on both sides: to the subject, and from it to the upstream. Only nginx and Murphy
+    /// are measured then.
+    #[arg(long, conflicts_with_all = ["memory", "profile"])]
+    pub tls: bool,
+
     /// Check memory instead: 1 GiB bodies, 1,000,000 calls over 10,000 executions.
     #[arg(long, conflicts_with = "profile")]
     pub memory: bool,
@@ -133,8 +139,10 @@ impl Options {
 
     /// The subjects to measure.
     pub fn kinds(&self) -> Vec<Kind> {
-        let wanted =
-            |kind: &Kind| self.subjects.is_empty() || self.subjects.contains(&kind.family());
+        let wanted = |kind: &Kind| {
+            let is_asked_for = self.subjects.is_empty() || self.subjects.contains(&kind.family());
+            is_asked_for && (!self.tls || kind.speaks_tls())
+        };
         Kind::all().into_iter().filter(wanted).collect()
     }
 }
@@ -147,6 +155,8 @@ pub(super) enum RoleArgs {
     Upstream {
         #[arg(long)]
         threads: usize,
+        #[arg(long)]
+        tls: Option<PathBuf>,
     },
     /// The yardstick.
     #[command(hide = true)]
@@ -165,6 +175,8 @@ pub(super) enum RoleArgs {
         upstream: Doors,
         #[arg(long)]
         duty: Duty,
+        #[arg(long)]
+        tls: Option<PathBuf>,
     },
     /// Many executions in a registry, without a proxy.
     #[command(hide = true)]

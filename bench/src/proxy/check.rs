@@ -11,6 +11,7 @@ use http_body_util::BodyExt;
 use super::body::Repeated;
 use super::client::Client;
 use super::protocol::{Doors, GRPC_MESSAGE, Protocol};
+use super::tls::Certificate;
 use super::upstream::ANSWER;
 
 /// What the caller is to see.
@@ -42,11 +43,12 @@ impl Expected {
 /// Sends one request and compares the whole answer.
 pub async fn answers(
     doors: &Doors,
+    tls: Option<&Certificate>,
     protocol: Protocol,
     headers: &[String],
     expected: Expected,
 ) -> Result<()> {
-    let mut client = Client::connect(protocol, doors.of(protocol)).await?;
+    let mut client = Client::connect_with(protocol, doors.of(protocol), tls).await?;
     let response = client.send(request(&client, protocol, headers)?).await?;
     let (head, body) = response.into_parts();
     let body = body.collect().await.context("the answer broke off")?;

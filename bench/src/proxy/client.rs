@@ -10,10 +10,13 @@ use http::{Method, Request, Response, Version, request};
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls::pki_types::ServerName;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
 use super::body::Repeated;
 use super::protocol::Protocol;
+use super::tls::Certificate;
 
 /// One connection.
 #[derive(Debug)]
@@ -31,8 +34,30 @@ enum Sender {
 impl Client {
     /// Connects.
     pub async fn connect(protocol: Protocol, address: SocketAddr) -> Result<Self> {
+        Self::connect_with(protocol, address, None).await
+    }
+
+    /// Connects, over TLS if there is a certificate.
+    pub async fn connect_with(
+        protocol: Protocol,
+        address: SocketAddr,
+        tls: Option<&Certificate>,
+    ) -> Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
+        let Some(tls) = tls else {
+            return Self::over(protocol, address, stream).await;
+        };
+        let name = ServerName::from(address.ip());
+        let stream = tls.connector(protocol)?.connect(name, stream).await?;
+        Self::over(protocol, address, stream).await
+    }
+
+    async fn over(
+        protocol: Protocol,
+        address: SocketAddr,
+        stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    ) -> Result<Self> {
         let stream = TokioIo::new(stream);
         let sender = match protocol {
             Protocol::Http1 => {

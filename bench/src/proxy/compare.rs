@@ -3,12 +3,13 @@
 use anyhow::Result;
 
 use super::args::Options;
-use super::bars::{self, Judged};
+use super::bars::{self, Bar, Judged};
 use super::load::Generator;
 use super::protocol::Doors;
 use super::rounds::{Results, measure};
 use super::scratch::Scratch;
 use super::subject::Subject;
+use super::tls::Certificate;
 use super::{raw, table, upstream};
 
 /// Measures and prints everything; whether all bars are met.
@@ -19,8 +20,12 @@ pub async fn run(options: &Options) -> Result<bool> {
     }
     let scratch = Scratch::new()?;
     let generator = Generator::new(&scratch)?;
-    let upstream = upstream::start(options.threads).await?;
-    let mut subjects = start_all(options, &upstream.doors, &scratch).await?;
+    let tls = match options.tls {
+        true => Some(Certificate::make(&scratch)?),
+        false => None,
+    };
+    let upstream = upstream::start(options.threads, tls.as_ref()).await?;
+    let mut subjects = start_all(options, &upstream.doors, &scratch, tls.as_ref()).await?;
     check_all(options, &mut subjects).await?;
     let versions = versions(&generator, &subjects);
     introduce(options, &versions);
@@ -34,13 +39,18 @@ pub async fn run(options: &Options) -> Result<bool> {
     if let Some(path) = &options.json {
         raw::write(path, &versions, &all)?;
     }
-    Ok(print_bars(&all))
+    Ok(print_bars(options, &all))
 }
 
-async fn start_all(options: &Options, upstream: &Doors, scratch: &Scratch) -> Result<Vec<Subject>> {
+async fn start_all(
+    options: &Options,
+    upstream: &Doors,
+    scratch: &Scratch,
+    tls: Option<&Certificate>,
+) -> Result<Vec<Subject>> {
     let mut subjects = Vec::new();
     for kind in options.kinds() {
-        let subject = Subject::start(kind, options.threads, upstream, scratch);
+        let subject = Subject::start(kind, options.threads, upstream, scratch, tls);
         subjects.push(subject.await?);
     }
     Ok(subjects)
@@ -73,8 +83,13 @@ fn introduce(options: &Options, versions: &[String]) {
     println!("{}.", versions.join(", "));
 }
 
-fn print_bars(all: &[Results]) -> bool {
-    let judged: Vec<Judged> = all.iter().flat_map(bars::judge).collect();
+fn print_bars(options: &Options, all: &[Results]) -> bool {
+    let bars: &[Bar] = match options.tls {
+        true => &bars::OVER_TLS,
+        false => &bars::BARS,
+    };
+    let judged = all.iter().flat_map(|results| bars::judge(bars, results));
+    let judged: Vec<Judged> = judged.collect();
     if judged.is_empty() {
         println!("\nNo bar applies to these subjects.");
         return true;

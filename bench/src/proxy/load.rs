@@ -4,7 +4,6 @@
 //! counts: how many, which statuses, how long each took.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
@@ -61,29 +60,23 @@ impl Generator {
         Tool::H2load.version(&self.program)
     }
 
-    /// Puts load of that shape on the address for that long.
+    /// Puts load of that shape on a server, named as `scheme://host:port`, for that long.
     pub async fn run(
         &self,
         shape: Shape,
-        address: SocketAddr,
+        url: &str,
         headers: &[String],
         time: Duration,
     ) -> Result<Tally> {
         // h2load appends.
         let _ = std::fs::remove_file(&self.log);
-        let mut process = Process::start("h2load", self.command(shape, address, headers, time))?;
+        let mut process = Process::start("h2load", self.command(shape, url, headers, time))?;
         process.ended_well().await?;
         let log = std::fs::read_to_string(&self.log).context("h2load wrote no log")?;
         tally(&log, time)
     }
 
-    fn command(
-        &self,
-        shape: Shape,
-        address: SocketAddr,
-        headers: &[String],
-        time: Duration,
-    ) -> Command {
+    fn command(&self, shape: Shape, url: &str, headers: &[String], time: Duration) -> Command {
         let mut command = ended_with_parent(&self.program);
         command
             .args(["--threads", "1"])
@@ -107,7 +100,7 @@ impl Generator {
             command.args(["--header", header]);
         }
         command
-            .arg(format!("http://{address}{}", shape.protocol.path()))
+            .arg(format!("{url}{}", shape.protocol.path()))
             .stdin(Stdio::null())
             .stdout(Stdio::null());
         command

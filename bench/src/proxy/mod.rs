@@ -38,5 +38,6 @@ pub mod statistics;
 pub mod stop;
 pub mod subject;
 pub mod table;
+pub mod tls;
 pub mod tools;
 pub mod upstream;

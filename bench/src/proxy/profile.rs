@@ -30,10 +30,11 @@ pub async fn show(options: &Options) -> Result<()> {
         .context("`perf` is missing; install it (Debian: linux-perf) or leave out --profile")?;
     let scratch = Scratch::new()?;
     let generator = Generator::new(&scratch)?;
-    let upstream = upstream::start(options.threads).await?;
+    let upstream = upstream::start(options.threads, None).await?;
     for duty in DUTIES {
         let kind = Kind::Murphy(duty);
-        let mut subject = Subject::start(kind, options.threads, &upstream.doors, &scratch).await?;
+        let mut subject =
+            Subject::start(kind, options.threads, &upstream.doors, &scratch, None).await?;
         for shape in options.shapes() {
             println!("\n{kind}, {shape}");
             let profile = record(&perf, &mut subject, shape, &generator, options, &scratch).await?;
@@ -69,10 +70,8 @@ async fn record(
         .stdin(Stdio::null())
         .kill_on_drop(true)
         .spawn()?;
-    let address = subject.doors.of(shape.protocol);
-    generator
-        .run(shape, address, &headers, options.time())
-        .await?;
+    let url = subject.url(shape.protocol);
+    generator.run(shape, &url, &headers, options.time()).await?;
     let status = recording.wait().await?;
     subject.settle().await?;
     ensure!(status.success(), "perf record ended with {status}");

@@ -125,11 +125,11 @@ async fn sample(
     time: Duration,
 ) -> Result<Sample> {
     let headers = subject.prepare().await?;
-    let address = subject.doors.of(shape.protocol);
-    generator.run(shape, address, &headers, WARM_UP).await?;
+    let url = subject.url(shape.protocol);
+    generator.run(shape, &url, &headers, WARM_UP).await?;
     for _ in 0..ATTEMPTS {
         let before = subject.group().map(Cpu::of_group);
-        let tally = generator.run(shape, address, &headers, time).await?;
+        let tally = generator.run(shape, &url, &headers, time).await?;
         let after = subject.group().map(Cpu::of_group);
         if tally.requests() > 0 {
             subject.settle().await?;

@@ -7,6 +7,7 @@ use clap::Parser;
 
 use super::args::{Cli, Options, RoleArgs};
 use super::role::block_on;
+use super::tls::Certificate;
 use super::{compare, memory, murphy, plain_hyper, profile, stop, upstream};
 
 /// A bar is missed.
@@ -31,7 +32,10 @@ pub fn run() -> ExitCode {
 
 fn play(role: RoleArgs) -> Result<()> {
     match role {
-        RoleArgs::Upstream { threads } => block_on(threads, upstream::serve()),
+        RoleArgs::Upstream { threads, tls } => {
+            let tls = tls.map(|folder| Certificate::at(&folder));
+            block_on(threads, upstream::serve(tls))
+        }
         RoleArgs::PlainHyper { threads, upstream } => {
             block_on(threads, plain_hyper::serve(upstream))
         }
@@ -39,7 +43,11 @@ fn play(role: RoleArgs) -> Result<()> {
             threads,
             upstream,
             duty,
-        } => block_on(1, murphy::serve(threads, upstream, duty)),
+            tls,
+        } => {
+            let tls = tls.map(|folder| Certificate::at(&folder));
+            block_on(1, murphy::serve(threads, upstream, duty, tls))
+        }
         RoleArgs::Registry { executions, calls } => {
             block_on(1, memory::executions::in_process(executions, calls))
         }

@@ -14,6 +14,7 @@ use super::process::Process;
 use super::protocol::{Doors, Protocol};
 use super::role::Role;
 use super::scratch::Scratch;
+use super::tls::Certificate;
 use super::tools::Tool;
 use super::{envoy, haproxy, nginx, plain_hyper};
 
@@ -77,6 +78,11 @@ impl Kind {
         }
     }
 
+    /// Whether it is measured with TLS, too.
+    pub fn speaks_tls(self) -> bool {
+        matches!(self, Kind::Direct | Kind::Nginx | Kind::Murphy(_))
+    }
+
     /// Its name in the raw numbers.
     pub fn key(self) -> String {
         match self {
@@ -127,6 +133,8 @@ pub struct Subject {
     pub kind: Kind,
     /// Where it listens.
     pub doors: Doors,
+    /// What it shows its callers, if it speaks TLS with them.
+    pub tls: Option<Certificate>,
     running: Running,
 }
 
@@ -144,6 +152,7 @@ impl Subject {
         threads: usize,
         upstream: &Doors,
         scratch: &Scratch,
+        tls: Option<&Certificate>,
     ) -> Result<Self> {
         let program = kind.tool().map(Tool::find_or_install).transpose()?;
         let program = program.unwrap_or_default();
@@ -154,17 +163,27 @@ impl Subject {
         };
         let (running, doors) = match kind {
             Kind::Direct => (Running::Nothing, *upstream),
-            Kind::Nginx => foreign(nginx::start(&program, threads, upstream, scratch).await?),
+            Kind::Nginx => foreign(nginx::start(&program, threads, upstream, scratch, tls).await?),
             Kind::Haproxy => foreign(haproxy::start(&program, threads, upstream, scratch).await?),
             Kind::Envoy => foreign(envoy::start(&program, threads, upstream, scratch).await?),
             Kind::PlainHyper => ours(plain_hyper::start(threads, upstream).await?),
-            Kind::Murphy(duty) => ours(murphy::start(threads, upstream, duty).await?),
+            Kind::Murphy(duty) => ours(murphy::start(threads, upstream, duty, tls).await?),
         };
         Ok(Self {
             kind,
             doors,
+            tls: tls.cloned(),
             running,
         })
+    }
+
+    /// Where it is asked, without a path.
+    pub fn url(&self, protocol: Protocol) -> String {
+        let scheme = match self.tls {
+            Some(_) => "https",
+            None => "http",
+        };
+        format!("{scheme}://{}", self.doors.of(protocol))
     }
 
     /// The group of processes whose time is measured, if there is a proxy.
@@ -202,7 +221,8 @@ impl Subject {
     /// Checks that it answers as it should.
     pub async fn check(&mut self, protocol: Protocol) -> Result<()> {
         let headers = self.prepare().await?;
-        check::answers(&self.doors, protocol, &headers, self.kind.expected())
+        let (doors, tls) = (&self.doors, self.tls.as_ref());
+        check::answers(doors, tls, protocol, &headers, self.kind.expected())
             .await
             .with_context(|| format!("{} does not do {protocol} properly", self.kind))?;
         self.settle().await

@@ -15,11 +15,13 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::body::Repeated;
-use super::protocol::{Doors, GRPC, GRPC_MESSAGE, SMALL};
+use super::protocol::{Doors, GRPC, GRPC_MESSAGE, Protocol, SMALL};
 use super::role::{self, Role};
+use super::tls::Certificate;
 
 /// The small answer: 100 bytes.
 pub const ANSWER: &str = "{\"service\":\"upstream\",\"status\":\"ok\",\
@@ -33,19 +35,46 @@ pub const BYTES: &str = "/bytes/";
 pub const DRAIN: &str = "/drain";
 
 /// Starts an upstream in a process of its own.
-pub async fn start(threads: usize) -> Result<Role> {
-    Role::start("upstream", &["upstream", "--threads", &threads.to_string()]).await
+pub async fn start(threads: usize, tls: Option<&Certificate>) -> Result<Role> {
+    let threads = threads.to_string();
+    let mut arguments = vec!["upstream", "--threads", &threads];
+    let folder = tls.map(|tls| tls.folder().display().to_string());
+    arguments.extend(folder.iter().flat_map(|folder| ["--tls", folder]));
+    Role::start("upstream", &arguments).await
 }
 
 /// Is the upstream, until standard input ends.
-pub async fn serve() -> Result<()> {
+pub async fn serve(tls: Option<Certificate>) -> Result<()> {
     let h1 = TcpListener::bind("127.0.0.1:0").await?;
     let h2 = TcpListener::bind("127.0.0.1:0").await?;
     role::announce(&Doors {
         h1: h1.local_addr()?,
         h2: h2.local_addr()?,
     });
-    tokio::try_join!(accept(h1, serve_h1), accept(h2, serve_h2))?;
+    let Some(tls) = tls else {
+        tokio::try_join!(accept(h1, serve_h1), accept(h2, serve_h2))?;
+        return Ok(());
+    };
+    let over_h1 = tls.acceptor(Protocol::Http1)?;
+    let over_h2 = tls.acceptor(Protocol::Http2)?;
+    tokio::try_join!(
+        accept(h1, |stream| {
+            let tls = over_h1.clone();
+            async move {
+                if let Ok(stream) = tls.accept(stream).await {
+                    serve_h1(stream).await;
+                }
+            }
+        }),
+        accept(h2, |stream| {
+            let tls = over_h2.clone();
+            async move {
+                if let Ok(stream) = tls.accept(stream).await {
+                    serve_h2(stream).await;
+                }
+            }
+        }),
+    )?;
     Ok(())
 }
 
@@ -61,14 +90,14 @@ where
     }
 }
 
-async fn serve_h1(stream: TcpStream) {
+async fn serve_h1(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
     // A connection that breaks is the other side's affair.
     let _ = hyper::server::conn::http1::Builder::new()
         .serve_connection(TokioIo::new(stream), service_fn(answer))
         .await;
 }
 
-async fn serve_h2(stream: TcpStream) {
+async fn serve_h2(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
     let _ = hyper::server::conn::http2::Builder::new(TokioExecutor::new())
         .max_concurrent_streams(MAX_STREAMS)
         .serve_connection(TokioIo::new(stream), service_fn(answer))

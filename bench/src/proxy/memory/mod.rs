@@ -13,7 +13,7 @@ use super::upstream;
 /// Runs all checks; whether all passed.
 pub async fn check(options: &Options) -> Result<bool> {
     println!("Resident sizes of the process that does the work.");
-    let upstream = upstream::start(options.threads).await?;
+    let upstream = upstream::start(options.threads, None).await?;
     let bodies = bodies::check(options, &upstream.doors).await?;
     let in_process = executions::check_in_process().await?;
     let on_sockets = executions::check_on_sockets(options, &upstream.doors).await?;

@@ -13,20 +13,27 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use murphy_proxy::{Listener, Proxy};
+use murphy_proxy::{Authority, Door, Listener, Proxy, TlsFiles, TlsUpstream};
 use murphy_registry::{Origin, Registry};
 use tokio::runtime::Handle;
 
 use super::protocol::Doors;
 use super::role::{self, Role};
+use super::tls::Certificate;
 use campaign::{Campaign, SERVICE};
 
 pub use duty::{Duty, STRANGER};
 
 /// Starts one in a process of its own.
-pub async fn start(threads: usize, upstream: &Doors, duty: Duty) -> Result<Role> {
+pub async fn start(
+    threads: usize,
+    upstream: &Doors,
+    duty: Duty,
+    tls: Option<&Certificate>,
+) -> Result<Role> {
     let (threads, upstream, duty) = (threads.to_string(), upstream.to_string(), duty.key());
-    let arguments = [
+    let folder = tls.map(|tls| tls.folder().display().to_string());
+    let mut arguments = vec![
         "murphy",
         "--threads",
         &threads,
@@ -35,14 +42,28 @@ pub async fn start(threads: usize, upstream: &Doors, duty: Duty) -> Result<Role>
         "--duty",
         &duty,
     ];
+    arguments.extend(folder.iter().flat_map(|folder| ["--tls", folder]));
     Role::start("murphy", &arguments).await
 }
 
 /// Is the proxy, until standard input ends.
-pub async fn serve(threads: usize, upstream: Doors, duty: Duty) -> Result<()> {
+pub async fn serve(
+    threads: usize,
+    upstream: Doors,
+    duty: Duty,
+    tls: Option<Certificate>,
+) -> Result<()> {
     let registry = Arc::new(Registry::new(SETTINGS));
+    let mut listeners = Vec::new();
+    for upstream in [upstream.h1, upstream.h2] {
+        let listener = listener(upstream);
+        listeners.push(match &tls {
+            None => listener,
+            Some(certificate) => over_tls(listener, upstream, certificate)?,
+        });
+    }
     let proxy = Proxy::start(
-        vec![listener(upstream.h1), listener(upstream.h2)],
+        listeners,
         registry.clone(),
         murphy_proxy::Settings {
             threads,
@@ -80,4 +101,26 @@ fn listener(upstream: SocketAddr) -> Listener {
     let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
     let origin = Origin::Service { caller: None };
     Listener::of(SERVICE, upstream.to_string(), anywhere, origin)
+}
+
+/// The same with TLS on both sides.
+fn over_tls(
+    listener: Listener,
+    upstream: SocketAddr,
+    certificate: &Certificate,
+) -> Result<Listener> {
+    let files = TlsFiles {
+        ca: Some(certificate.file()),
+        ..TlsFiles::default()
+    };
+    let tls = Arc::new(TlsUpstream::new(&upstream.to_string(), &files)?);
+    // Each process has one of its own.
+    let name = format!("bench-{}-{}", std::process::id(), upstream.port());
+    let authority = Authority::generate(&name)?;
+    certificate.trust(&name, authority.certificate_pem())?;
+    let door = Door {
+        authority: Arc::new(authority),
+        refusals: Arc::default(),
+    };
+    Ok(listener.over(Some(&tls)).with_door(Some(&door)))
 }
