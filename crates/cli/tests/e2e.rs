@@ -4,6 +4,7 @@
 //! - `cmd`: the arguments after `murphy`, one line, quoted as in a shell;
 //! - `before`: commands to be run before it in the same place, one a line;
 //!   each must end with a result, findings or none;
+//! - `env`: variables for it, `NAME=VALUE` on each line;
 //! - `exit`: the exit code;
 //! - `stdout`, `stderr`: the expected texts; missing means "not looked at";
 //! - `stdout-has`: instead, lines that stdout must contain, where the rest
@@ -105,7 +106,10 @@ fn run(root: &Path, case: &Path) -> Result<(), Failed> {
 }
 
 /// Where a case is run; removed in the end.
-struct Stage(TempDir);
+struct Stage {
+    folder: TempDir,
+    env: Vec<(String, String)>,
+}
 
 impl Stage {
     /// A folder of its own with what is in `files`, if anything.
@@ -121,12 +125,20 @@ impl Stage {
             files if files.is_dir() => copy(&files, folder.path())?,
             _ => {}
         }
-        Ok(Stage(folder))
+        let env = fs::read_to_string(case.join("env")).unwrap_or_default();
+        let pair = |line: &str| {
+            line.split_once('=')
+                .map(|(n, v)| (n.to_owned(), v.to_owned()))
+        };
+        Ok(Stage {
+            folder,
+            env: env.lines().filter_map(pair).collect(),
+        })
     }
 
     fn masked(&self, bytes: &[u8]) -> Vec<u8> {
         let text = String::from_utf8_lossy(bytes);
-        text.replace(&*self.0.path().to_string_lossy(), "[dir]")
+        text.replace(&*self.folder.path().to_string_lossy(), "[dir]")
             .into()
     }
 }
@@ -136,9 +148,10 @@ impl Stage {
     fn murphy(&self, line: &str) -> Result<Output, Failed> {
         let output = Command::new(env!("CARGO_BIN_EXE_murphy"))
             .args(words(line.trim_end())?)
-            .current_dir(&self.0)
+            .current_dir(&self.folder)
             .env_remove("CLICOLOR_FORCE")
             .env("NO_COLOR", "1")
+            .envs(self.env.iter().cloned())
             .output()?;
         Ok(output)
     }
@@ -147,7 +160,7 @@ impl Stage {
     fn compare_written(&self, expected: &Path) -> Result<(), Failed> {
         for entry in fs::read_dir(expected).into_iter().flatten() {
             let path = entry?.path();
-            let written = self.0.path().join(path.file_name().expect("a name"));
+            let written = self.folder.path().join(path.file_name().expect("a name"));
             if std::env::var_os("UPDATE_EXPECTED").is_some() {
                 fs::copy(&written, &path)?;
             }

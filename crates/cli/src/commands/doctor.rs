@@ -66,7 +66,9 @@ pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<u8, Error> {
             },
         );
     }
-    output::write(|out| changes.write(!project.command.is_empty(), out))?;
+    output::write_within(context.width, |out| {
+        changes.write(!project.command.is_empty(), out)
+    })?;
     Ok(exit::worst(&codes))
 }
 
@@ -75,7 +77,7 @@ fn services_alone(project: &Project, context: &Context) -> Result<u8, Error> {
     let progress = starting(project, context);
     let states = runtime::block_on(project.survey(NAME, None))??;
     progress.clear();
-    output::write(|out| {
+    output::write_within(context.width, |out| {
         services::write(project, &states, out)?;
         writeln!(
             out,
@@ -98,7 +100,7 @@ fn why_broken(project: &Project, broken: SetupError, context: &Context) -> Resul
     let Ok(states) = looked else {
         return Err(broken.into());
     };
-    output::write(|out| services::write(project, &states, out))?;
+    output::write_within(context.width, |out| services::write(project, &states, out))?;
     match services::complain(&states) {
         true => Ok(exit::REFERENCE_FAILED),
         false => Err(broken.into()),
@@ -180,7 +182,7 @@ fn examine(
                     campaign: &campaign,
                 };
                 changes.add(&report);
-                output::write(|out| {
+                output::write_within(context.width, |out| {
                     if with_services {
                         let states = services::of(&world, project);
                         services::write(project, &states, out)?;

@@ -20,6 +20,7 @@ mod style;
 mod suggestions;
 
 pub use brief::RunResult;
+pub use prose::page as write_page;
 
 use std::io::{self, Write};
 
