@@ -4,6 +4,7 @@
 //! each: what it calls, and why it is left out if it is.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -94,16 +95,21 @@ impl OneByOne {
         }
     }
 
-    fn tests(&self, printed: &str) -> Result<Vec<String>, SetupError> {
-        match self {
+    /// The ids in what the first of the two printed, each once: tests that are
+    /// called alike are run together, and are one scenario.
+    fn tests(&self, printed: &str, directory: &Path) -> Result<Vec<String>, SetupError> {
+        let mut all: Vec<String> = match self {
             OneByOne::Commands { .. } => {
                 let lines = printed.lines().map(str::trim).filter(|it| !it.is_empty());
-                Ok(lines.map(str::to_owned).collect())
+                lines.map(str::to_owned).collect()
             }
             OneByOne::Known(known) => known
-                .tests(printed)
-                .map_err(|error| SetupError::new(format!("the tests cannot be listed: {error}"))),
-        }
+                .tests(printed, directory)
+                .map_err(|error| SetupError::new(format!("the tests cannot be listed: {error}")))?,
+        };
+        let mut seen = BTreeSet::new();
+        all.retain(|id| seen.insert(id.clone()));
+        Ok(all)
     }
 }
 
@@ -172,7 +178,7 @@ impl RunningSystem {
         let printed = Arc::new(Log::new(LONGEST_LIST));
         let process = program.start([], Children::EndWithIt, &printed)?;
         let exit = tokio::time::timeout(LIST_WITHIN, process.ended()).await;
-        let tests = how.tests(&printed.text())?;
+        let tests = how.tests(&printed.text(), &command.directory)?;
         // One that runs the tests to list them may fail with one of them.
         let is_listed = !tests.is_empty() || exit.is_ok_and(|exit| exit.is_success());
         if !is_listed {

@@ -94,6 +94,18 @@ pub(crate) struct TestResult {
     pub(crate) changed: Vec<String>,
 }
 
+impl TestResult {
+    /// What failed, in its own words or in those of its exception.
+    pub(crate) fn why(&self) -> String {
+        match self.exceptions.first() {
+            Some(Exception { kind, message }) if self.message.is_empty() => {
+                format!("{kind}: {message}")
+            }
+            _ => self.message.clone(),
+        }
+    }
+}
+
 /// An exception.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 pub(crate) struct Exception {

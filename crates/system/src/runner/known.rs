@@ -102,11 +102,11 @@ impl KnownRunner {
         words
     }
 
-    /// The ids of the tests in what that printed.
-    pub fn tests(self, printed: &str) -> Result<Vec<String>, ListError> {
+    /// The ids of the tests in what that printed in a directory.
+    pub fn tests(self, printed: &str, directory: &Path) -> Result<Vec<String>, ListError> {
         match self {
             KnownRunner::Unittest => unittests(printed),
-            KnownRunner::Jest => jest(printed),
+            KnownRunner::Jest => jest(printed, directory),
             KnownRunner::Node => Ok(tap(printed)),
             KnownRunner::Cargo => Ok(terse(printed)),
             KnownRunner::Nextest => nextest(printed),
@@ -185,11 +185,15 @@ fn json(printed: &str) -> Result<Value, ListError> {
         .map_err(|error| ListError(format!("its list of tests is no JSON: {error}")))
 }
 
-fn jest(printed: &str) -> Result<Vec<String>, ListError> {
+/// By the paths of their files from the directory: the same on every machine.
+fn jest(printed: &str, directory: &Path) -> Result<Vec<String>, ListError> {
     let report = json(printed)?;
     let mut tests = Vec::new();
+    let directory = directory.canonicalize().unwrap_or_default();
     for file in report["testResults"].as_array().into_iter().flatten() {
         let path = file["name"].as_str().unwrap_or_default();
+        let below = Path::new(path).strip_prefix(&directory);
+        let path = below.ok().and_then(Path::to_str).unwrap_or(path);
         for test in file["assertionResults"].as_array().into_iter().flatten() {
             if let Some(name) = test["fullName"].as_str() {
                 tests.push(format!("{path} > {name}"));
@@ -290,6 +294,22 @@ mod tests {
             one(KnownRunner::Node, "node --test tests", "adds 1+1"),
             "node --test-name-pattern=^adds 1\\+1$ --test tests"
         );
+    }
+
+    #[test]
+    fn tests_of_jest_are_named_by_their_files_from_where_it_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let report = serde_json::json!({"testResults": [
+            {"name": root.join("spec/cart.test.js"), "assertionResults": [{"fullName": "cart adds"}]},
+            {"name": "/elsewhere/pay.test.js", "assertionResults": [{"fullName": "pays"}]},
+        ]});
+        let tests = KnownRunner::Jest.tests(&report.to_string(), folder.path());
+        let expected = [
+            "spec/cart.test.js > cart adds",
+            "/elsewhere/pay.test.js > pays",
+        ];
+        assert_eq!(tests.unwrap(), expected);
     }
 
     #[test]

@@ -64,9 +64,9 @@ impl TestRun {
 
     fn take(&mut self, result: TestResult) -> Result<(), String> {
         self.printed.write(result.output.as_bytes());
+        let message = murphy_oracle::one_line(&result.why());
         self.aftermath.shares = result.shares;
         self.aftermath.changed = result.changed;
-        let message = murphy_oracle::one_line(&result.message);
         match result.outcome {
             Outcome::Passed => Ok(()),
             Outcome::Skipped => {
