@@ -16,8 +16,9 @@ use crate::usage::Usage;
 
 /// Tables of which no key is needed: without one of them that is wrong, the
 /// rest of the file still means what it says.
-const OPTIONAL: [&str; 9] = [
-    "search", "identity", "context", "inject", "oracles", "response", "retries", "report", "store",
+const OPTIONAL: [&str; 10] = [
+    "search", "identity", "context", "inject", "dialects", "oracles", "response", "retries",
+    "report", "store",
 ];
 
 /// Reads the file, with variables of the environment filled in. What comes

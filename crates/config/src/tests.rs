@@ -526,6 +526,26 @@ fn mistakes_are_told_with_their_place() {
             "999",
         ),
         (
+            with("[dialects.s4]\nerrors.503 = { code = 'Busy' }"),
+            "dialect `s4` recognises no request",
+            "s4",
+        ),
+        (
+            with("[dialects.s3]\nerors = {}"),
+            "`[dialects.s3]` has no key `erors`",
+            "erors",
+        ),
+        (
+            with("[dialects.s3]\nbody = '{cod}'"),
+            "`{cod}` is not a placeholder",
+            "'{cod}'",
+        ),
+        (
+            with("[dialects.s3]\nerrors.99 = { code = 'Busy' }"),
+            "`99` is no status of HTTP",
+            "99",
+        ),
+        (
             with("[oracles]\na-b = 'fail'\na_b = 'warn'"),
             "set twice",
             "a_b",

@@ -243,7 +243,8 @@ fn is_grpc(headers: &impl Headers) -> bool {
     headers.first("content-type").is_some_and(grpc::is_grpc)
 }
 
-fn split_target(target: &str) -> (&str, &str) {
+/// The path, and the query without its `?`.
+pub(crate) fn split_target(target: &str) -> (&str, &str) {
     // Mostly there is none, and whether there is one is known sooner than where.
     match target.as_bytes().contains(&b'?') {
         true => target.split_once('?').unwrap_or((target, "")),

@@ -42,6 +42,11 @@ impl<'a> CallGuard<'a> {
         }
     }
 
+    /// The name of the call.
+    pub(crate) fn key(&self) -> CallKey {
+        self.key
+    }
+
     /// Whether the answer has a gRPC status that matters.
     pub(crate) fn wants_grpc_status(&self) -> bool {
         self.grpc

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use murphy_dialect::Dialects;
 use murphy_registry::Owner;
 
 use crate::carriers::Carriers;
@@ -59,6 +60,8 @@ pub struct Settings {
     pub connect_timeout: Duration,
     /// What injected answers say, by status, where not the default.
     pub answers: BTreeMap<u16, InjectedAnswer>,
+    /// What they say where a request is for a cloud service.
+    pub dialects: Arc<Dialects>,
     /// Shown every request of a live execution as it came, before anything of
     /// ours is stamped on it; to find out which carriers survive.
     pub witness: Option<Witness>,
@@ -109,6 +112,7 @@ impl Default for Settings {
             head_limit: 64 * 1024,
             connect_timeout: Duration::from_secs(5),
             answers: BTreeMap::new(),
+            dialects: Dialects::shipped(),
             witness: None,
             callers: None,
         }

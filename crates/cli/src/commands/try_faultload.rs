@@ -58,13 +58,14 @@ fn read(text: &str) -> Result<Faultload, Usage> {
     })
 }
 
-/// The calls that a target means. The scenario's own requests never fail, so
-/// that one call alone is meant whoever makes it.
+/// The calls that a target means. The scenario's own requests mostly never
+/// fail, so that one call alone is meant whoever makes it; those that can fail
+/// are named by a pattern with `^`.
 fn wherever_it_is_made(target: Target) -> Pattern {
     let mut pattern = match target {
         Target::Call(point) => Pattern::from(&point),
         Target::Every(point) => every_attempt(&point),
-        Target::Matching(pattern) => pattern,
+        Target::Matching(pattern) => return pattern,
     };
     pattern.anywhere |= pattern.frames.len() == 1;
     pattern

@@ -5,6 +5,7 @@
 
 mod values;
 
+use murphy_dialect::DialectTable;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -55,6 +56,9 @@ pub(crate) struct Root {
     /// What injected faults look like and which paths they ignore.
     #[serde(default)]
     pub(crate) inject: Inject,
+    /// How cloud services say that they failed, by name: more of them, or changes to those that Murphy knows.
+    #[serde(default)]
+    pub(crate) dialects: Named<DialectTable>,
     /// What each oracle does, by its name: "off", "warn" or "fail".
     #[serde(default)]
     pub(crate) oracles: Named<Text>,

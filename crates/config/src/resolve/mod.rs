@@ -18,6 +18,7 @@ mod tls;
 mod traffic;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use murphy_system::spec::SystemSpec;
 
@@ -70,6 +71,9 @@ pub(super) fn resolve(file: File, mut raw: Root) -> Result<Config, Vec<Usage>> {
     let identity = traffic::identity(checker, raw.identity);
     let context = traffic::context(checker, &raw.context);
     let mut proxy = traffic::proxy(checker, raw.context.carriers, raw.inject);
+    if let Some(dialects) = traffic::dialects(checker, raw.dialects) {
+        proxy.dialects = Arc::new(dialects);
+    }
     let keys = traffic::header_names(checker, raw.retries.idempotency_key.take());
     proxy.idempotency_keys.extend(keys);
     let fields = raw.retries.idempotency_field.take();

@@ -6,6 +6,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use http::HeaderName;
+use murphy_dialect::{DialectTable, Dialects};
+use murphy_model::nearest;
 use murphy_proxy::carriers::Carriers;
 use murphy_proxy::{HEALTH_CHECKS, InjectedAnswer, Settings};
 
@@ -85,6 +87,34 @@ pub(super) fn proxy(checker: &mut Checker<'_>, carriers: Option<Words>, raw: Inj
     settings.marker = raw.marker.unwrap_or(settings.marker);
     settings.answers = answers(checker, raw.answers.unwrap_or_default());
     settings
+}
+
+/// The dialects that are shipped with the user's own, if there are any.
+pub(super) fn dialects(checker: &mut Checker<'_>, raw: Named<DialectTable>) -> Option<Dialects> {
+    if raw.0.is_empty() {
+        return None;
+    }
+    let names: Vec<Text> = raw.0.iter().map(|(name, _)| name.clone()).collect();
+    let tables = raw.0.into_iter().map(|(name, table)| (name.value, table));
+    let refused = match Dialects::with_own(tables) {
+        Ok(dialects) => return Some(dialects),
+        Err(refused) => refused,
+    };
+    for name in names.iter().filter(|name| refused.contains(&name.value)) {
+        recognises_nothing(checker, name);
+    }
+    None
+}
+
+fn recognises_nothing(checker: &mut Checker<'_>, name: &Text) {
+    let message = format!("dialect `{}` recognises no request", name.value);
+    let known = Dialects::shipped();
+    let hint = match nearest(&name.value, known.names()) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => "write for example `request_headers = { x-amz-target = \"Kinesis_*\" }`".to_owned(),
+    };
+    let label = "`aws_services` or `request_headers` is expected here";
+    checker.refuse(&name.span, message, label, hint);
 }
 
 fn carriers(checker: &mut Checker<'_>, words: Words) -> Option<Carriers> {

@@ -1,12 +1,19 @@
 //! An HTTP status in place of the callee's answer.
+//!
+//! Owns what is said with it: what the user wrote for this status, else what a
+//! cloud service says that the request is for (`murphy_dialect`), else a plain
+//! text. Only a call that fails this way is asked which service it is for.
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, header};
+use murphy_dialect::Request;
 use murphy_model::{Mode, Reply};
 
+use crate::call::split_target;
 use crate::call_guard::CallGuard;
 use crate::destination::Destination;
 use crate::exchange::{Canned, Exchange};
+use crate::headers::Headers;
 use crate::settings::MARKER;
 
 /// What an injected answer says: plain text, never JSON, since a caller that
@@ -25,21 +32,62 @@ pub(super) async fn play<E: Exchange>(
 ) {
     guard.landed();
     guard.replied(Reply::Status(status));
-    let _ = exchange.respond(answer(destination, status, mode)).await;
+    let mut answer = answer(destination, exchange, guard, status);
+    answer.headers.extend(marker(destination, mode));
+    let _ = exchange.respond(answer).await;
 }
 
-fn answer(destination: &Destination, status: u16, mode: Mode) -> Canned {
-    let own = destination.settings.answers.get(&status);
-    let (mut headers, body) = match own {
-        Some(own) => (own.headers.clone(), Bytes::from(own.body.clone())),
-        None => (usual_headers(status), Bytes::from_static(BODY.as_bytes())),
-    };
-    headers.extend(marker(destination, mode));
+fn answer<E: Exchange>(
+    destination: &Destination,
+    exchange: &E,
+    guard: &CallGuard<'_>,
+    status: u16,
+) -> Canned {
+    let own = || users(destination, status);
+    let of_cloud = || in_dialect(destination, exchange, guard, status);
+    let (headers, body) = own().or_else(of_cloud).unwrap_or_else(|| usual(status));
     Canned {
         status,
         headers,
         body,
     }
+}
+
+/// The headers and the body of an answer.
+type Content = (Vec<(HeaderName, HeaderValue)>, Bytes);
+
+fn users(destination: &Destination, status: u16) -> Option<Content> {
+    let own = destination.settings.answers.get(&status)?;
+    Some((own.headers.clone(), own.body.clone().into()))
+}
+
+/// What the cloud service says that this request is for. SDKs take a plain text
+/// for no answer of the service, and some then do not try again.
+fn in_dialect<E: Exchange>(
+    destination: &Destination,
+    exchange: &E,
+    guard: &CallGuard<'_>,
+    status: u16,
+) -> Option<Content> {
+    let (_, query) = split_target(exchange.asked().target);
+    let headers = exchange.headers();
+    let header = |name: &str| headers.text(name);
+    let request = Request {
+        query,
+        header: &header,
+    };
+    let dialect = destination.settings.dialects.of(&request)?;
+    let answer = dialect.answer(status, &request_id(guard))?;
+    Some((answer.headers, answer.body.into()))
+}
+
+/// By which the call is found again whose answer an exception came from.
+fn request_id(guard: &CallGuard<'_>) -> String {
+    format!("murphy-{}", guard.key())
+}
+
+fn usual(status: u16) -> Content {
+    (usual_headers(status), Bytes::from_static(BODY.as_bytes()))
 }
 
 fn usual_headers(status: u16) -> Vec<(HeaderName, HeaderValue)> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use murphy_model::Reply;
 use murphy_proxy::{InjectedAnswer, MARKER, Settings};
 
-use crate::support::{ALL, End, Protocol, World};
+use crate::support::{ALL, End, HTTP, PATIENCE, Protocol, World};
 
 #[tokio::test]
 async fn the_status_comes_with_a_plain_text_and_a_marker() {
@@ -86,4 +86,66 @@ async fn others_are_not_injected() {
         assert_eq!(seen.status, Some(200), "{protocol:?}");
         assert_eq!(world.served(), 1);
     }
+}
+
+/// A URL that was signed for S3.
+const SIGNED: &str =
+    "/shop/tea?X-Amz-Credential=AKID%2F20260101%2Feu-central-1%2Fs3%2Faws4_request";
+
+#[tokio::test]
+async fn a_call_to_a_cloud_service_gets_its_dialect_and_the_marker() {
+    for protocol in HTTP {
+        for mode in ["503", "after:503"] {
+            let world = World::failing(mode).await;
+            let seen = world.call_path(protocol, SIGNED, PATIENCE).await;
+            assert_eq!((seen.status, seen.end), (Some(503), End::Proper));
+            assert!(seen.text().contains("<Code>SlowDown</Code>"), "{seen:?}");
+            assert_eq!(seen.header("content-type"), Some("application/xml"));
+            assert_eq!(seen.header("retry-after"), None, "{protocol:?}");
+            assert_eq!(seen.header(MARKER), Some(mode));
+            // The id names the call.
+            let id = seen.header("x-amz-request-id").unwrap();
+            let execution = format!("murphy-{}-", world.execution);
+            assert!(id.starts_with(&execution), "{id}");
+            assert!(
+                seen.text()
+                    .contains(&format!("<RequestId>{id}</RequestId>"))
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_status_that_the_cloud_service_does_not_use_is_plain() {
+    for protocol in HTTP {
+        let world = World::failing("418").await;
+        let seen = world.call_path(protocol, SIGNED, PATIENCE).await;
+        assert_eq!(seen.text(), "Injected fault", "{protocol:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_users_own_answer_wins_over_the_dialect() {
+    let own = InjectedAnswer {
+        headers: Vec::new(),
+        body: "mine".to_owned(),
+    };
+    for protocol in HTTP {
+        let settings = Settings {
+            answers: BTreeMap::from([(503, own.clone())]),
+            ..Settings::default()
+        };
+        let world = World::with("** > back * #* = 503", settings).await;
+        let seen = world.call_path(protocol, SIGNED, PATIENCE).await;
+        assert_eq!(seen.text(), "mine", "{protocol:?}");
+    }
+}
+
+#[tokio::test]
+async fn head_gets_the_headers_of_a_dialect_and_no_body() {
+    let world = World::failing("503").await;
+    let seen = world.head_path(SIGNED).await;
+    assert_eq!((seen.status, seen.text().as_str()), (Some(503), ""));
+    assert!(seen.header("x-amz-request-id").is_some());
+    assert_eq!(seen.end, End::Proper);
 }

@@ -277,8 +277,12 @@ impl World {
 
     /// A request to `back` over HTTP/1.1 with another method.
     pub(crate) async fn head(&self) -> Seen {
+        self.head_path("/work").await
+    }
+
+    pub(crate) async fn head_path(&self, path: &str) -> Seen {
         let context = [("tracestate", format!("murphy={}-0", self.execution))];
-        http1(self.back, "HEAD", "/work", &context, PATIENCE).await
+        http1(self.back, "HEAD", path, &context, PATIENCE).await
     }
 
     /// How often the callee was reached.
