@@ -91,7 +91,8 @@ pub(crate) struct Canned {
 pub(crate) enum Abort {
     /// TCP RST; `RST_STREAM` with INTERNAL_ERROR.
     Reset,
-    /// TCP FIN; `RST_STREAM` with CANCEL.
+    /// TCP FIN; `RST_STREAM` with CANCEL, or with INTERNAL_ERROR where some of
+    /// the answer was sent.
     Close,
 }
 

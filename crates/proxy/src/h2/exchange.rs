@@ -497,11 +497,14 @@ impl Exchange for StreamExchange<'_> {
 
     async fn abort(&mut self, how: Abort) {
         self.callee = None;
-        if self.caller.started() {
+        let began = self.caller.started();
+        if began {
             let _ = self.see_out().await;
         }
         self.caller.reset(match how {
             Abort::Reset => self.reset_for,
+            // Some callers (Node) would take this for the proper end.
+            Abort::Close if began => Reason::INTERNAL_ERROR,
             Abort::Close => Reason::CANCEL,
         });
     }

@@ -274,7 +274,7 @@ async fn a_truncated_answer_arrives_as_far_as_it_goes() {
             }
         };
         assert_eq!(seen, bytes);
-        assert_eq!(error.reason(), Some(Reason::CANCEL));
+        assert_eq!(error.reason(), Some(Reason::INTERNAL_ERROR));
         let ending = script.endings().remove(0);
         assert_eq!((ending.landed, ending.reply), (true, Reply::Broken));
     }

@@ -4,6 +4,15 @@ use murphy_model::Reply;
 
 use crate::support::{ALL, ANSWER, End, Protocol, World};
 
+/// How a body that is cut ends: over HTTP/2 some callers would take a cancelled
+/// stream for one that has ended.
+fn cut(protocol: Protocol) -> End {
+    match protocol {
+        Protocol::Http1 => End::Closed,
+        Protocol::Http2 | Protocol::Grpc => End::Reset,
+    }
+}
+
 #[tokio::test]
 async fn exactly_so_many_bytes_come() {
     for bytes in [0, 1, 20] {
@@ -12,7 +21,7 @@ async fn exactly_so_many_bytes_come() {
             let seen = world.call(protocol).await;
             assert_eq!(
                 (seen.status, seen.end),
-                (Some(200), End::Closed),
+                (Some(200), cut(protocol)),
                 "{bytes} {protocol:?}"
             );
             assert_eq!(seen.body.len(), bytes, "{protocol:?}");
@@ -31,7 +40,7 @@ async fn a_shorter_body_still_ends_improperly() {
     for protocol in ALL {
         let world = World::failing("after:truncate:100000").await;
         let seen = world.call(protocol).await;
-        assert_eq!(seen.end, End::Closed, "{protocol:?}");
+        assert_eq!(seen.end, cut(protocol), "{protocol:?}");
         if protocol != Protocol::Grpc {
             assert_eq!(seen.body.len(), ANSWER.len() - 1, "{protocol:?}");
         }
