@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use murphy_model::{EdgeProfile, Interface, Mode, Outcome, Phase, Place, Protocol};
+use murphy_model::{EdgeProfile, Interface, Mode, Outcome, Phase, Place, Protocol, Target};
 
 use crate::Summary;
 use crate::number::counted;
@@ -48,7 +48,8 @@ fn command(summary: &Summary, modes: &str) -> Option<String> {
 /// work is then done twice shows only if the first attempt did it.
 fn lost_answers(summary: &Summary, used: &[Mode]) -> Option<(String, String)> {
     let edges = edges_of_services(summary);
-    let retried: Vec<&EdgeProfile> = edges.filter(|edge| is_retried(edge, summary)).collect();
+    let open = |edge: &&EdgeProfile| is_retried(edge, summary) && !is_shown(edge, summary);
+    let retried: Vec<&EdgeProfile> = edges.filter(open).collect();
     let first = retried.first()?;
     let missing: BTreeSet<Mode> = retried
         .iter()
@@ -77,6 +78,15 @@ fn is_retried(edge: &EdgeProfile, summary: &Summary) -> bool {
         Interface::Grpc { .. } => !only_reads(callee, summary),
     };
     once && edge.attempts > 1
+}
+
+/// Whether a finding has shown already what comes of an answer that is lost.
+fn is_shown(edge: &EdgeProfile, summary: &Summary) -> bool {
+    let mut faults = summary.findings.iter().flat_map(|it| it.faultload.iter());
+    faults.any(|(target, mode)| match target {
+        Target::Call(point) => mode.phase() == Phase::After && Place::of(point) == edge.edge.callee,
+        Target::Every(_) | Target::Matching(_) => false,
+    })
 }
 
 /// Whether a gRPC method is one of those that the oracles take for harmless,
@@ -200,6 +210,22 @@ mod tests {
     fn modes(summary: &Summary) -> Vec<String> {
         let all = suggestions(summary).into_iter();
         all.map(|suggestion| suggestion.modes).collect()
+    }
+
+    #[test]
+    fn what_a_finding_has_shown_is_not_suggested() {
+        let edge = || vec![edge(Some("shop GET /"), "pay POST /pay", 2)];
+        let with = |faultload: &str| {
+            let mut summary = summary("503,reset,after:reset,hang", edge());
+            summary.findings = vec![summary::finding(faultload)];
+            modes(&summary)
+        };
+        assert_eq!(with("shop GET / > pay POST /pay = reset"), ["after:503"]);
+        assert_eq!(with("shop GET / > pay POST /pay = after:reset"), [""; 0]);
+        assert_eq!(
+            with("shop GET / > tax POST /tax = after:reset"),
+            ["after:503"]
+        );
     }
 
     #[test]

@@ -177,6 +177,29 @@ impl Timing {
     }
 }
 
+/// That these faults are not handled, for tests.
+#[cfg(test)]
+pub(crate) fn finding(faultload: &str) -> Finding {
+    use murphy_model::{BugClass, Severity};
+
+    Finding {
+        id: "M-1".to_owned(),
+        severity: Severity::Fail,
+        class: BugClass::NoHandling,
+        oracle: "scenario".into(),
+        faultload: match faultload {
+            "" => murphy_model::Faultload::none(),
+            text => text.parse().expect("a faultload"),
+        },
+        summary: String::new(),
+        edge: None,
+        execution: 2,
+        shown: Default::default(),
+        seen: 1,
+        also: Vec::new(),
+    }
+}
+
 /// Nothing was done and nothing found; tests add what they are about.
 #[cfg(test)]
 pub(crate) fn empty() -> Summary {

@@ -103,10 +103,9 @@ fn short(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::time::Duration;
 
-    use murphy_model::{BugClass, Faultload, Severity, Verdict};
+    use murphy_model::{Faultload, Verdict};
 
     use super::super::style;
     use super::*;
@@ -115,16 +114,7 @@ mod tests {
     fn finding(id: &str) -> Finding {
         Finding {
             id: id.to_owned(),
-            severity: Severity::Fail,
-            class: BugClass::NoHandling,
-            oracle: "scenario".into(),
-            faultload: Faultload::none(),
-            summary: String::new(),
-            edge: None,
-            execution: 2,
-            shown: Arc::default(),
-            seen: 1,
-            also: Vec::new(),
+            ..summary::finding("")
         }
     }
 
