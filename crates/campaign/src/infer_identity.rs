@@ -512,6 +512,7 @@ mod tests {
                 idempotency_key: None,
                 site: None,
                 hints: Vec::new(),
+                over_tls: None,
             })
             .collect();
         let nothing: Point = "shop GET /".parse().unwrap();

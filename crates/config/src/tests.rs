@@ -188,7 +188,7 @@ fn the_most_particular_rule_says_how_a_call_fails() {
     ];
     for (point, wanted) in cases {
         let point: Point = point.parse().unwrap();
-        assert_eq!(mode_names(rules.of(&point)), wanted, "{point}");
+        assert_eq!(mode_names(&rules.of(&point)), wanted, "{point}");
     }
 }
 

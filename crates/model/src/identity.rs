@@ -125,7 +125,7 @@ pub struct Arrival<'a> {
 }
 
 /// Names the calls of one execution.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Identifier {
     identity: Arc<Identity>,
     counts: FxHashMap<Point, u32>,

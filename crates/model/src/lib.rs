@@ -50,7 +50,7 @@ pub use identity::{Arrival, Identifier, Identity};
 pub use interface::{Interface, PathTemplates, Protocol};
 pub use json::FORMAT;
 pub use left_out::LeftOutCall;
-pub use mode::{GrpcCode, Mode, Outcome, Phase};
+pub use mode::{GrpcCode, Mode, Outcome, Phase, TlsFault};
 pub use observed::{Detail, Link, Observed, Organic, not_exercised};
 pub use pattern::{Attempts, FramePattern, InterfacePattern, Pattern, Text};
 pub use payload::{NoPayloadHash, PayloadHash};

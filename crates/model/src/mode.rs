@@ -42,6 +42,46 @@ pub enum Outcome {
     Malformed,
     /// The callee is sent the request twice; the caller sees the first answer.
     Duplicate,
+    /// The TLS handshake fails, for callers that speak TLS with the proxy.
+    Tls(TlsFault),
+}
+
+/// How a TLS handshake fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TlsFault {
+    /// The connection is closed in the middle of it.
+    Handshake,
+    /// The certificate has expired.
+    Expired,
+    /// The certificate is signed by an authority that nobody trusts.
+    Untrusted,
+    /// The certificate is for another host.
+    Name,
+}
+
+impl TlsFault {
+    /// All of them.
+    pub const ALL: [TlsFault; 4] = [
+        TlsFault::Handshake,
+        TlsFault::Expired,
+        TlsFault::Untrusted,
+        TlsFault::Name,
+    ];
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            TlsFault::Handshake => "handshake",
+            TlsFault::Expired => "expired",
+            TlsFault::Untrusted => "untrusted",
+            TlsFault::Name => "name",
+        }
+    }
+
+    /// The one with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        TlsFault::ALL.into_iter().find(|fault| fault.name() == name)
+    }
 }
 
 /// A gRPC status code other than OK, 1 to 16.
@@ -114,7 +154,8 @@ impl Mode {
     ///
     /// Delay and duplicate are matters of delivery and of nothing else;
     /// truncated, slow and malformed bodies need an answer to spoil, so they
-    /// come after; a status must be one HTTP knows.
+    /// come after; a handshake comes before everything; a status must be one
+    /// HTTP knows.
     pub fn new(phase: Phase, outcome: Outcome) -> Option<Self> {
         let fits = match outcome {
             Outcome::Status(status) => phase != Phase::Delivery && (100..600).contains(&status),
@@ -123,6 +164,7 @@ impl Mode {
             }
             Outcome::Delay(_) | Outcome::Duplicate => phase == Phase::Delivery,
             Outcome::Truncate(_) | Outcome::Slow(_) | Outcome::Malformed => phase == Phase::After,
+            Outcome::Tls(_) => phase == Phase::Before,
         };
         fits.then_some(Mode { phase, outcome })
     }
@@ -175,7 +217,16 @@ impl Mode {
             Outcome::Close => Some(Reply::Closed),
             Outcome::Hang => Some(Reply::TimedOut),
             Outcome::Truncate(_) => Some(Reply::Broken),
+            Outcome::Tls(fault) => Some(Reply::NoTls(fault)),
             Outcome::Delay(_) | Outcome::Slow(_) | Outcome::Duplicate | Outcome::Malformed => None,
+        }
+    }
+
+    /// How the TLS handshake fails, if that is how.
+    pub fn tls(&self) -> Option<TlsFault> {
+        match self.outcome {
+            Outcome::Tls(fault) => Some(fault),
+            _ => None,
         }
     }
 

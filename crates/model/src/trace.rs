@@ -5,7 +5,7 @@
 
 mod form;
 
-use crate::{Edge, Fault, Faultload, GrpcCode, Mode, PayloadHash, Place, Point};
+use crate::{Edge, Fault, Faultload, GrpcCode, Mode, PayloadHash, Place, Point, TlsFault};
 
 /// What a caller saw of the answer to one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,6 +24,8 @@ pub enum Reply {
     TimedOut,
     /// An answer came whose body could not be used.
     Broken,
+    /// The TLS handshake failed, before there was a request.
+    NoTls(TlsFault),
 }
 
 impl Reply {

@@ -10,7 +10,7 @@ use murphy_model::{
     Certificate, Detail, Edge, EdgeProfile, Ended, Event, Execution, FORMAT, Fault, Faultload,
     Finding, Flag, Frame, GrpcCode, Identity, Incomplete, Interface, LeftBehind, LeftOutCall, Link,
     Mode, Observed, Organic, PathTemplates, PayloadHash, Place, Point, Reply, Severity, Shown,
-    Skips, Span, Standing, Trace, Verdict,
+    Skips, Span, Standing, TlsFault, Trace, Verdict,
 };
 use num_bigint::BigUint;
 use proptest::collection::vec;
@@ -80,7 +80,8 @@ fn replies() -> impl Strategy<Value = Reply> {
             Reply::Reset,
             Reply::Closed,
             Reply::TimedOut,
-            Reply::Broken
+            Reply::Broken,
+            Reply::NoTls(TlsFault::Name),
         ]),
     ]
 }

@@ -14,6 +14,7 @@ use std::time::Duration;
 use murphy_model::{
     Attempts, Fault, Faultload, Frame, FramePattern, GrpcCode, Interface, InterfacePattern, Mode,
     Outcome, Pattern, PayloadHash, Phase, Point, Predecessors, Sibling, SyntaxError, Target, Text,
+    TlsFault,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option::of;
@@ -142,6 +143,7 @@ fn outcome() -> impl Strategy<Value = Outcome> {
             Outcome::Malformed,
             Outcome::Duplicate,
         ]),
+        select(TlsFault::ALL.to_vec()).prop_map(Outcome::Tls),
         delay.prop_map(Outcome::Delay),
         (0..100_000u64).prop_map(|ms| Outcome::Delay(Duration::from_millis(ms))),
         any::<u64>().prop_map(Outcome::Truncate),

@@ -43,7 +43,7 @@ fn refuses(reply: Reply) -> bool {
         Reply::Status(status) => [502, 503, 504].contains(&status),
         Reply::Grpc(code) => ["UNAVAILABLE", "DEADLINE_EXCEEDED"].contains(&code.name()),
         Reply::TimedOut => true,
-        Reply::GrpcOk | Reply::Reset | Reply::Closed | Reply::Broken => false,
+        Reply::GrpcOk | Reply::Reset | Reply::Closed | Reply::Broken | Reply::NoTls(_) => false,
     }
 }
 
@@ -61,7 +61,7 @@ fn goes_on(reply: Reply) -> bool {
         Reply::Status(status) => !(200..300).contains(&status) && status != 500,
         Reply::Grpc(code) => !nobodys(code),
         Reply::TimedOut => true,
-        Reply::GrpcOk | Reply::Reset | Reply::Closed | Reply::Broken => false,
+        Reply::GrpcOk | Reply::Reset | Reply::Closed | Reply::Broken | Reply::NoTls(_) => false,
     }
 }
 

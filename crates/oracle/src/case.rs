@@ -107,7 +107,7 @@ pub(crate) fn is_their_failure(reply: Reply) -> bool {
     match reply {
         Reply::Status(status) => status >= 500,
         Reply::Grpc(code) => theirs(code),
-        Reply::Reset | Reply::Closed | Reply::TimedOut | Reply::Broken => true,
+        Reply::Reset | Reply::Closed | Reply::TimedOut | Reply::Broken | Reply::NoTls(_) => true,
         Reply::GrpcOk => false,
     }
 }

@@ -94,7 +94,7 @@ fn nobody_chose(reply: Reply) -> bool {
     match reply {
         Reply::Status(status) => status == 500,
         Reply::Grpc(code) => nobodys(code),
-        Reply::Reset | Reply::Closed | Reply::Broken => true,
+        Reply::Reset | Reply::Closed | Reply::Broken | Reply::NoTls(_) => true,
         Reply::TimedOut | Reply::GrpcOk => false,
     }
 }

@@ -73,7 +73,9 @@ pub fn answer_above_faults(trace: &Trace) -> Option<Reply> {
 /// The class by what the scenario got as its answer.
 pub(crate) fn class(reply: Option<Reply>) -> BugClass {
     match reply {
-        None | Some(Reply::Reset | Reply::Closed | Reply::TimedOut) => BugClass::NoHandling,
+        None | Some(Reply::Reset | Reply::Closed | Reply::TimedOut | Reply::NoTls(_)) => {
+            BugClass::NoHandling
+        }
         Some(Reply::Status(500..)) => BugClass::NoHandling,
         Some(reply) if reply.is_ok() => BugClass::SilentViolation,
         Some(_) => BugClass::Unclassified,
@@ -82,6 +84,8 @@ pub(crate) fn class(reply: Option<Reply>) -> BugClass {
 
 #[cfg(test)]
 mod tests {
+    use murphy_model::TlsFault;
+
     use super::*;
     use crate::settings::Settings;
     use crate::testing::{Story, call, judged};
@@ -91,6 +95,7 @@ mod tests {
         let cases = [
             (None, BugClass::NoHandling),
             (Some(Reply::TimedOut), BugClass::NoHandling),
+            (Some(Reply::NoTls(TlsFault::Name)), BugClass::NoHandling),
             (Some(Reply::Status(500)), BugClass::NoHandling),
             (Some(Reply::Status(503)), BugClass::NoHandling),
             (Some(Reply::Status(200)), BugClass::SilentViolation),

@@ -13,7 +13,7 @@ use murphy_campaign::{Droppable, Heading, IdentityChoice, Settings as Campaign, 
 use murphy_model::{Identity, PathTemplates};
 use murphy_proxy::Witness;
 use murphy_report::redact;
-use murphy_search::Modes;
+use murphy_search::{ModeRules, Modes};
 use murphy_store::Store;
 use murphy_system::spec::{Health, ScenarioKind, ScenarioSpec, Source};
 use murphy_system::{
@@ -130,11 +130,8 @@ impl Project {
     /// A campaign on one of the scenarios.
     pub fn campaign(&self, scenario: &ScenarioSpec, typed: &Typed) -> Result<Campaign, Error> {
         let rules = &self.config.search;
-        // What was typed counts for all calls; the file may say more exactly.
-        let modes = match typed.modes()? {
-            Some(modes) => murphy_search::mode_rules(Some(modes)),
-            None => self.config.modes.for_search(),
-        };
+        let modes = self.modes(&typed.search)?;
+        check_tls(&modes, typed)?;
         let mut search = typed.resolve(rules, Modes::ByRule(modes.clone()))?;
         search.options.entries = scenario.entries;
         let jobs = self.jobs(&typed.search);
@@ -152,6 +149,19 @@ impl Project {
             identity: identity(&self.config.identity),
             oracles: self.oracles()?,
             heading: Heading::default(),
+        })
+    }
+
+    /// How calls fail: what was typed counts for all of them; the file may say
+    /// more exactly.
+    fn modes(&self, search: &TypedSearch) -> Result<ModeRules, Usage> {
+        let modes = match search.modes()? {
+            Some(modes) => murphy_search::mode_rules(Some(modes)),
+            None => self.config.modes.for_search(),
+        };
+        Ok(ModeRules {
+            over_tls: self.config.system.over_tls(),
+            ..modes
         })
     }
 
@@ -173,6 +183,12 @@ impl Project {
         if jobs > 1 && !self.config.system.reset.is_empty() {
             messages::note(
                 "using `--jobs 1`: with `reset` steps, parallel executions would reset each other's state",
+            );
+            return 1;
+        }
+        if jobs > 1 && self.modes(search).is_ok_and(|modes| has_tls(&modes)) {
+            messages::note(
+                "using `--jobs 1`: with `tls:` modes, a handshake could belong to any of several executions",
             );
             return 1;
         }
@@ -406,6 +422,26 @@ fn way_out(clash: &Interference, scenario: &ScenarioSpec) -> &'static str {
         (InterferenceKind::Failed { .. }, _) => "\nhint: parallel executions need separate data",
         (InterferenceKind::OtherCalls(_), _) => "",
     }
+}
+
+fn has_tls(modes: &ModeRules) -> bool {
+    modes.all().any(|mode| mode.tls().is_some())
+}
+
+/// Handshakes can fail only where there are some.
+fn check_tls(modes: &ModeRules, typed: &Typed) -> Result<(), Usage> {
+    if !has_tls(modes) || !modes.over_tls.is_empty() {
+        return Ok(());
+    }
+    let usage =
+        Usage::new("`tls:` modes need callers that speak TLS with Murphy, and no service has any");
+    let usage = match &typed.search.modes {
+        Some(text) => usage.at("--modes", text, text, "there is no handshake to fail"),
+        None => usage,
+    };
+    Err(usage.hint(
+        "let the callers of a service speak TLS with Murphy: `listen = \"https://127.0.0.1:15443\"`, or `hosts` for callers that take a forward proxy; see docs/guide/https.md",
+    ))
 }
 
 /// What is not left to be found out is as it is set.

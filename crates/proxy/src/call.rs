@@ -132,6 +132,7 @@ fn arrival<E: Exchange>(
         body_cut,
         site: exchange.headers().text(CALL_SITE).map(str::to_owned),
         hints,
+        over_tls: exchange.is_over_tls().then(|| destination.origin.clone()),
     }
 }
 

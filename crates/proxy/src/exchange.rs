@@ -117,6 +117,9 @@ pub(crate) trait Exchange: Send {
 
     fn asked(&self) -> Asked<'_>;
 
+    /// Whether its caller speaks TLS with us.
+    fn is_over_tls(&self) -> bool;
+
     /// The headers of the request.
     fn headers(&self) -> &Self::Headers;
 

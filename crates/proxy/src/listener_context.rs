@@ -5,13 +5,17 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::uri::Authority;
+use murphy_registry::{Greeting, Handshake};
+use tokio::sync::watch;
 
 use crate::anybody::Anybody;
 use crate::destination::Destination;
 use crate::forward::{ForwardProxy, Way};
 use crate::settings::Settings;
+use crate::stream::Stream;
 use crate::tls::Door;
 
 /// One listener of one worker thread.
@@ -59,5 +63,67 @@ impl ListenerContext {
         let mut destinations = self.destinations.iter();
         let found = destinations.find(|(hosts, _)| is_for(hosts));
         found.map(|(_, destination)| Cow::Borrowed(destination))
+    }
+
+    /// Whether each call over TLS is to have a handshake of its own.
+    pub(crate) fn wants_handshakes(&self) -> bool {
+        let wants = |it: &Destination| it.control.wants_handshakes(&it.service);
+        self.destinations.iter().any(|(_, it)| wants(it))
+    }
+
+    /// The service that a handshake is for that names this host, and how the
+    /// handshake is to fail, if it is.
+    pub(crate) async fn handshake(
+        &self,
+        host: Option<&str>,
+    ) -> Option<(Arc<Destination>, Handshake)> {
+        // Who shakes hands with a forward proxy calls no service yet.
+        if self.forward.is_some() {
+            return None;
+        }
+        let destination = self.destination(|| host)?.into_owned();
+        let planned = planned(&destination);
+        let handshake = tokio::time::timeout(SETTLED, planned).await.ok()??;
+        Some((destination, handshake))
+    }
+}
+
+/// How long a handshake waits for another one that is to fail. Mostly its caller
+/// has broken that off already, and we are about to hear of it.
+const SETTLED: Duration = Duration::from_secs(1);
+
+/// How often it looks.
+const LOOKS: Duration = Duration::from_millis(1);
+
+async fn planned(destination: &Destination) -> Option<Handshake> {
+    loop {
+        let control = &destination.control;
+        match control.handshake(&destination.origin, &destination.service) {
+            Greeting::Goes => return None,
+            Greeting::Fails(handshake) => return Some(handshake),
+            Greeting::Waits => tokio::time::sleep(LOOKS).await,
+        }
+    }
+}
+
+/// Tells a connection of a caller inside TLS that it is to be used no more.
+pub(crate) struct Renewal(Option<watch::Receiver<()>>);
+
+impl Renewal {
+    pub(crate) fn of(listener: &ListenerContext, caller: &dyn Stream) -> Self {
+        let any = listener.destinations.first().filter(|_| caller.is_tls());
+        Renewal(any.and_then(|(_, it)| it.control.handshakes_wanted()))
+    }
+
+    /// Waits until calls are to have handshakes of their own.
+    pub(crate) async fn wanted(&mut self, listener: &ListenerContext) {
+        if let Some(changes) = &mut self.0 {
+            while changes.changed().await.is_ok() {
+                if listener.wants_handshakes() {
+                    return;
+                }
+            }
+        }
+        std::future::pending().await
     }
 }

@@ -339,10 +339,7 @@ pub(crate) async fn serve(listener: Arc<ListenerContext>, mut caller: Box<dyn St
         _ => Offered::RatherHttp1,
     };
     let caller = Box::new(Rewound::new(caller, read));
-    let Some(mut caller) = door.accept(caller, LOCALHOST, offered).await else {
-        return;
-    };
-    if let Some(read) = first_bytes(&mut caller).await {
+    if let Some((caller, read)) = door.accept(caller, LOCALHOST, offered, &listener).await {
         serve_http(listener, caller, read).await;
     }
 }

@@ -27,9 +27,9 @@ pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Sync + Unpin {
         }
     }
 
-    /// Whether the end of it is part of what is spoken, and not just the end of
-    /// the connection.
-    fn says_goodbye(&self) -> bool {
+    /// Whether it is inside TLS. Then the end of it is part of what is spoken,
+    /// and not just the end of the connection.
+    fn is_tls(&self) -> bool {
         false
     }
 
@@ -81,8 +81,8 @@ impl Stream for Rewound {
         self.stream.socket()
     }
 
-    fn says_goodbye(&self) -> bool {
-        self.stream.says_goodbye()
+    fn is_tls(&self) -> bool {
+        self.stream.is_tls()
     }
 
     fn is_silent(&mut self) -> bool {

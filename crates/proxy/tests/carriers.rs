@@ -251,6 +251,7 @@ impl World {
             idempotency_key: None,
             site: None,
             hints,
+            over_tls: None,
         };
         let decision = self.registry.arrive(arrival);
         let Decision { key, trace, .. } = decision.expect("the execution is live");

@@ -10,8 +10,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use murphy_model::{CallId, Interface, Mode, Organic, PayloadHash, Reply};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::handshakes::{Greeting, Handshake};
 use crate::hex;
 
 /// One execution, among all that any control plane ever began.
@@ -240,6 +242,8 @@ pub struct Arrival {
     pub site: Option<String>,
     /// What else travels with the execution, to be recognised later.
     pub hints: Vec<ContextHint>,
+    /// Where it came in, if its caller spoke TLS with us there.
+    pub over_tls: Option<Origin>,
 }
 
 /// A request that belongs to no execution, as far as anybody can tell.
@@ -324,6 +328,30 @@ pub trait Control: Send + Sync + 'static {
     /// Names a call and says what is to be done with it. When it answers
     /// [`Unknown`] the execution ended meanwhile: the request is nobody's.
     fn arrive(&self, arrival: Arrival) -> Result<Decision, Unknown>;
+
+    /// A caller begins a TLS handshake, to call this service: what is to become
+    /// of it. Which call it is for is known from executions before; where it is
+    /// not, nothing is injected.
+    fn handshake(&self, _: &Origin, _: &Arc<str>) -> Greeting {
+        Greeting::Goes
+    }
+
+    /// The caller broke off a handshake because of its fault: its call ends
+    /// here. Of a caller that took the certificate nothing is reported; the
+    /// call arrives like any other.
+    fn broke_off(&self, _: Handshake) {}
+
+    /// Whether each call to this service is to have a handshake of its own, so
+    /// that connections of callers are closed after every answer.
+    fn wants_handshakes(&self, _: &Arc<str>) -> bool {
+        false
+    }
+
+    /// Changes when [`Control::wants_handshakes`] may have come true: idle
+    /// connections must not be used any more then.
+    fn handshakes_wanted(&self) -> Option<watch::Receiver<()>> {
+        None
+    }
 
     /// Reports what came of a call. Called before the end of the answer is
     /// sent on, so that whatever the caller does next comes after it.

@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use bytes::Bytes;
-use murphy_model::{Armed, CallId, Detail, Identifier, Identity, Link, Mode, Point, Trace};
+use murphy_model::{
+    Armed, CallId, Detail, Fault, Faultload, Identifier, Identity, Link, Mode, Point, Reply, Trace,
+};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -18,6 +20,7 @@ use crate::call_record::{CallRecord, Part, SeenBody};
 use crate::control::{
     Arrival, CallKey, ContextHint, Decision, Ending, ExecutionId, Parent, SpanId, TraceKey,
 };
+use crate::handshakes::{Edge, Edges, Expected, Greeting, Handshake, Memory, Named, Wanted};
 use crate::infer::{InFlight, Request};
 use crate::name_cache::Alike;
 use crate::places::Places;
@@ -37,12 +40,17 @@ pub(crate) struct Known {
     pub(crate) places: Arc<Places>,
     pub(crate) graph: Arc<CallGraph>,
     pub(crate) identity: Arc<Identity>,
+    /// What came over TLS in executions before.
+    pub(crate) memory: Arc<Mutex<Memory>>,
 }
 
 pub(crate) struct Execution {
     id: ExecutionId,
     trace: TraceKey,
+    faultload: Faultload,
     armed: Armed,
+    /// Where handshakes are to fail.
+    pub(crate) handshakes: Wanted,
     /// Whether entry calls may fail.
     entries: bool,
     known: Known,
@@ -63,6 +71,7 @@ struct Calls {
     is_armed: bool,
     in_flight: InFlight,
     polling: Polling,
+    edges: Edges,
     calls: Vec<CallRecord>,
     requests: Vec<Arrival>,
     events: u32,
@@ -112,6 +121,42 @@ impl Names {
         self.alike.remember(parent, arrival, &named.0);
         named
     }
+
+    /// The name that a call would get if it came now.
+    fn preview(&self, parent: Option<&Point>, arrival: &Arrival, places: &Places) -> (Point, u32) {
+        let mut identifier = self.identifier.clone();
+        let arrival = murphy_model::Arrival {
+            destination: &arrival.destination,
+            interface: &arrival.interface,
+            query: &places.named_text(&arrival.query),
+            body: &places.named(&arrival.body),
+            site: arrival.site.as_deref(),
+        };
+        identifier.count(parent, arrival)
+    }
+}
+
+/// How it is known that a call was made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// Its request came.
+    Request,
+    /// Its caller broke the handshake off because of the fault.
+    Handshake,
+    /// The same, but it may have been another call's handshake.
+    SomeHandshake,
+}
+
+impl By {
+    /// Whether a fault is injected that way. A request has its handshake
+    /// behind it, or never had one.
+    fn injects(self, mode: Mode) -> bool {
+        match self {
+            By::Request => mode.tls().is_none(),
+            By::Handshake => mode.tls().is_some(),
+            By::SomeHandshake => false,
+        }
+    }
 }
 
 /// How many bytes of answers an execution keeps until its record is taken;
@@ -130,7 +175,9 @@ impl Execution {
         Execution {
             id,
             trace: id.trace(),
+            faultload: plan.faultload.clone(),
             armed: Armed::new(&plan.faultload),
+            handshakes: Wanted::by(&plan.faultload),
             entries: plan.entries,
             known,
             keep,
@@ -142,6 +189,7 @@ impl Execution {
                 is_armed: true,
                 in_flight: InFlight::default(),
                 polling: Polling::default(),
+                edges: Edges::default(),
                 calls: Vec::new(),
                 requests: Vec::new(),
                 events: 0,
@@ -171,16 +219,93 @@ impl Execution {
     }
 
     pub(crate) fn finish(&self, id: CallId, ending: Ending) {
-        let mut calls = self.calls();
+        let calls = self.calls();
         let known = calls.calls.get(id.0 as usize);
         if known.is_some_and(|call| call.finished.is_none()) {
-            calls.finish(id, ending, &self.known.places);
-            // Whoever waits for quiet waits for the last.
-            let last = calls.unfinished == 0;
-            drop(calls);
-            if last {
-                self.changed.notify_waiters();
-            }
+            self.finish_in(calls, id, ending);
+        }
+    }
+
+    fn finish_in(&self, mut calls: MutexGuard<'_, Calls>, id: CallId, ending: Ending) {
+        calls.finish(id, ending, &self.known.places);
+        // Whoever waits for quiet waits for the last.
+        let last = calls.unfinished == 0;
+        drop(calls);
+        if last {
+            self.changed.notify_waiters();
+        }
+    }
+
+    /// A handshake begins: the fault that is to be injected, if it is known that
+    /// the next call on this edge is to have one.
+    pub(crate) fn handshake(&self, edge: Edge) -> Greeting {
+        let mut calls = self.calls();
+        if calls.edges.is_failing(&edge) {
+            return Greeting::Waits;
+        }
+        let failing = self.failing(&mut calls, edge);
+        failing.map_or(Greeting::Goes, Greeting::Fails)
+    }
+
+    fn failing(&self, calls: &mut Calls, edge: Edge) -> Option<Handshake> {
+        let expected = calls.edges.begin(&edge, &self.memory())?;
+        let parent = calls.parent_again(&expected)?;
+        let part = calls.part(parent, expected.link);
+        let (first, count) = calls.preview(part, parent, &expected.arrival, &self.known)?;
+        let is_left_out = calls.is_left_out(part, parent, (&first, count), &self.known.identity);
+        let fault = self.fault(parent, is_left_out, (&first, count))?;
+        Some(Handshake {
+            fault: fault.mode.tls()?,
+            execution: self.id,
+            events: calls.edges.failing(&edge),
+            edge,
+            expected,
+            parent,
+            begun: Instant::now(),
+        })
+    }
+
+    /// A caller broke a handshake off, and its call is over. If meanwhile
+    /// something else happened on the edge, this may have been the handshake of
+    /// another call: then nobody can say that what was planned was injected.
+    pub(crate) fn broke_off(&self, handshake: &Handshake) {
+        let mut calls = self.calls();
+        let is_sure = calls.edges.events(&handshake.edge) == handshake.events;
+        let expected = &handshake.expected;
+        let (by, link) = match is_sure {
+            true => (By::Handshake, expected.link),
+            false => (By::SomeHandshake, Link::Ambiguous),
+        };
+        let made = (handshake.parent, link, by);
+        let id = calls.enter(self, &expected.arrival, made, handshake.begun);
+        calls.edges.failed(handshake);
+        let ending = Ending {
+            reply: Reply::NoTls(handshake.fault),
+            organic: None,
+            landed: is_sure,
+            gave_up: false,
+            took: handshake.begun.elapsed(),
+            body: None,
+        };
+        self.finish_in(calls, id, ending);
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        let memory = self.known.memory.lock();
+        memory.expect("no panic while it is held")
+    }
+
+    /// The fault that is planned for a call, if it may fail.
+    fn fault(
+        &self,
+        parent: Option<CallId>,
+        is_left_out: bool,
+        (first, count): (&Point, u32),
+    ) -> Option<&Arc<Fault>> {
+        let may_fail = !is_left_out && (parent.is_some() || self.entries);
+        match may_fail && !self.armed.is_empty() {
+            true => self.armed.fault_at_attempt(first, count),
+            false => None,
         }
     }
 
@@ -236,6 +361,7 @@ impl Execution {
 
     /// Nothing more will be reported: nobody need wait for it.
     pub(crate) fn end(&self) {
+        self.memory().note_seen(&self.faultload);
         self.ended.store(true, Ordering::Relaxed);
         self.changed.notify_waiters();
     }
@@ -293,12 +419,17 @@ impl Execution {
 impl Calls {
     fn add(&mut self, execution: &Execution, arrival: &Arrival, now: Instant) -> CallId {
         let (parent, link) = self.parent(arrival, &execution.known);
-        let part = match parent {
-            Some(CallId(parent)) => self.calls[parent as usize].part,
-            None if !self.is_armed => Part::Unarmed,
-            None if link == Link::Background => Part::Background,
-            None => Part::Search,
-        };
+        self.enter(execution, arrival, (parent, link, By::Request), now)
+    }
+
+    fn enter(
+        &mut self,
+        execution: &Execution,
+        arrival: &Arrival,
+        (parent, link, by): (Option<CallId>, Link, By),
+        now: Instant,
+    ) -> CallId {
+        let part = self.part(parent, link);
         let (first, count) = self.name(part, parent, arrival, &execution.known);
         let is_idle = self.is_idle(parent, link);
         let goes_on = is_idle && self.polling.goes_on(arrival, link);
@@ -307,16 +438,24 @@ impl Calls {
         let is_awaited = part != Part::Background
             && !goes_on
             && above.is_none_or(|parent| parent.is_awaited || is_idle);
-        let is_left_out = part != Part::Search
-            || above.is_some_and(|parent| parent.is_left_out)
-            || (!identity.left_out.is_empty() && identity.leaves_out(&first.attempt(count)));
-        let may_fail = !is_left_out && (parent.is_some() || execution.entries);
-        let injected = match may_fail && !execution.armed.is_empty() {
-            true => execution.armed.fault_at_attempt(&first, count),
-            false => None,
-        };
-        let blocked = injected.is_some_and(|f| f.mode.is_blocking());
+        let is_left_out = self.is_left_out(part, parent, (&first, count), identity);
+        let injected = execution.fault(parent, is_left_out, (&first, count));
+        let injected = injected.filter(|fault| by.injects(fault.mode));
+        let blocked = by != By::Request || injected.is_some_and(|f| f.mode.is_blocking());
         let id = CallId(self.calls.len() as u32);
+        if arrival.over_tls.is_some() {
+            let named = Named {
+                id,
+                first: &first,
+                count,
+                parent: above.map(CallRecord::point),
+                link,
+            };
+            self.edges.arrived(arrival, &named, &mut execution.memory());
+        }
+        if let Some(fault) = injected {
+            self.edges.injected(&first, count, fault.mode);
+        }
         let arrived = self.tick();
         if is_awaited {
             self.happened(now);
@@ -375,6 +514,59 @@ impl Calls {
             });
         }
         id
+    }
+
+    fn part(&self, parent: Option<CallId>, link: Link) -> Part {
+        match parent {
+            Some(CallId(parent)) => self.calls[parent as usize].part,
+            None if !self.is_armed => Part::Unarmed,
+            None if link == Link::Background => Part::Background,
+            None => Part::Search,
+        }
+    }
+
+    /// Whether a call is in no record.
+    fn is_left_out(
+        &self,
+        part: Part,
+        parent: Option<CallId>,
+        (first, count): (&Point, u32),
+        identity: &Identity,
+    ) -> bool {
+        let above = parent.map(|CallId(parent)| &self.calls[parent as usize]);
+        part != Part::Search
+            || above.is_some_and(|parent| parent.is_left_out)
+            || (!identity.left_out.is_empty() && identity.leaves_out(&first.attempt(count)))
+    }
+
+    /// The call for which a request came in another execution, if it was made
+    /// here: rather one that is under way than one that is over.
+    fn parent_again(&self, expected: &Expected) -> Option<Option<CallId>> {
+        let Some(parent) = &expected.parent else {
+            return Some(None);
+        };
+        let is_it = |call: &CallRecord| call.point() == *parent;
+        let is_open = |call: &CallRecord| call.finished.is_none() && is_it(call);
+        let mut calls = self.calls.iter();
+        let at = calls
+            .clone()
+            .rposition(is_open)
+            .or_else(|| calls.rposition(is_it))?;
+        Some(Some(CallId(at as u32)))
+    }
+
+    /// The name that a call would get if it came now; `None` in phases in which
+    /// nothing fails.
+    fn preview(
+        &self,
+        part: Part,
+        parent: Option<CallId>,
+        arrival: &Arrival,
+        known: &Known,
+    ) -> Option<(Point, u32)> {
+        let parent = parent.map(|CallId(id)| self.calls[id as usize].point());
+        let preview = || self.names.preview(parent.as_ref(), arrival, &known.places);
+        (part == Part::Search).then(preview)
     }
 
     fn name(
@@ -473,6 +665,7 @@ impl Calls {
         detail.organic = ending.organic;
         detail.landed = injected.then_some(ending.landed);
         self.in_flight.finished(id);
+        self.edges.finished(id);
         if is_awaited {
             self.unfinished -= 1;
         }

@@ -12,6 +12,7 @@ mod call_graph;
 mod call_record;
 mod control;
 mod execution;
+mod handshakes;
 pub mod hex;
 mod infer;
 mod name_cache;
@@ -26,6 +27,7 @@ pub use control::{
     AnswerBody, Arrival, CallKey, CallName, ContextHint, Control, Decision, Ending, ExecutionId,
     Origin, Owner, Parent, SpanId, Spans, TraceKey, Unclaimed, Unknown, WorkerId,
 };
+pub use handshakes::{Greeting, Handshake};
 pub use murphy_model::{Detail, Link, Organic};
 pub use places::Places;
 pub use record::Recorded;

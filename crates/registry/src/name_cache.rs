@@ -122,6 +122,7 @@ mod tests {
             idempotency_key: None,
             site: None,
             hints: Vec::new(),
+            over_tls: None,
         }
     }
 

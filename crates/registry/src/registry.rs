@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use murphy_model::{Faultload, Identity, Mode, Point};
 use rustc_hash::FxHashMap;
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::call_graph::CallGraph;
@@ -19,6 +20,7 @@ use crate::control::{
     SpanId, Spans, TraceKey, Unclaimed, Unknown, WorkerId,
 };
 use crate::execution::{Execution, Keep, Known};
+use crate::handshakes::{Edge, Greeting, Handshake, Memory};
 use crate::places::Places;
 use crate::record::Recorded;
 use crate::unattributed::{Counts, Unattributed};
@@ -97,10 +99,23 @@ pub struct Registry {
     unattributed: Mutex<Counts>,
     /// The services with calls that are ignored.
     ignored: Mutex<BTreeSet<Arc<str>>>,
+    /// How many live executions want handshakes to fail.
+    wanting: AtomicUsize,
+    /// Told when there is one more.
+    wanted: watch::Sender<()>,
+    /// What came over TLS, by how calls are named; the latest last.
+    memories: Mutex<Memories>,
     places: RwLock<Arc<Places>>,
     graph: RwLock<Arc<CallGraph>>,
     tables: RwLock<Tables>,
 }
+
+/// What was seen of executions whose calls are named alike.
+type Memories = VecDeque<(Arc<Identity>, Arc<Mutex<Memory>>)>;
+
+/// How many ways of naming calls are remembered: a campaign has a few, until it
+/// has settled on one.
+const IDENTITIES: usize = 8;
 
 #[derive(Default)]
 struct Tables {
@@ -129,6 +144,9 @@ impl Registry {
             late: AtomicUsize::new(0),
             unattributed: Mutex::default(),
             ignored: Mutex::default(),
+            wanting: AtomicUsize::new(0),
+            wanted: watch::Sender::new(()),
+            memories: Mutex::default(),
             places: RwLock::default(),
             graph: RwLock::default(),
             tables: RwLock::new(Tables::default()),
@@ -200,9 +218,11 @@ impl Registry {
             places: places.clone(),
             graph: self.graph.read().expect("no panic while held").clone(),
             identity: plan.identity.clone(),
+            memory: self.memory(&plan.identity),
         };
         let execution = Execution::new(id, &plan, known, lifetime, keep);
         let execution = Arc::new(execution);
+        let wants_handshakes = !execution.handshakes.is_empty();
         self.sweep();
         let mut tables = self.write();
         tables.check_free(plan.worker, plan.solo)?;
@@ -216,7 +236,37 @@ impl Registry {
         tables.begun.push_back((execution.expires, id));
         tables.executions.insert(id, execution);
         self.count(&tables);
+        drop(tables);
+        if wants_handshakes {
+            self.wanted.send_replace(());
+        }
         Ok(id)
+    }
+
+    /// Whether an execution under this faultload was seen, with calls named
+    /// like this: only then is it known for which call a handshake is that
+    /// comes in its course.
+    pub fn has_seen(&self, identity: &Arc<Identity>, faultload: &Faultload) -> bool {
+        let memory = self.memory(identity);
+        let memory = memory.lock().expect("no panic while it is held");
+        memory.has_seen(faultload)
+    }
+
+    /// What executions have shown whose calls are named like this.
+    fn memory(&self, identity: &Arc<Identity>) -> Arc<Mutex<Memory>> {
+        let mut memories = self.memories.lock().expect("no panic in a look-up");
+        let known = memories
+            .iter()
+            .position(|(it, _)| Arc::ptr_eq(it, identity));
+        let (identity, memory) = match known.and_then(|at| memories.remove(at)) {
+            Some(known) => known,
+            None => (identity.clone(), Arc::default()),
+        };
+        memories.push_back((identity, memory.clone()));
+        if memories.len() > IDENTITIES {
+            memories.pop_front();
+        }
+        memory
     }
 
     /// The faults that have been injected in an execution so far, but for those that
@@ -274,6 +324,9 @@ impl Registry {
     /// For those who ask without waiting for a change.
     fn count(&self, tables: &Tables) {
         self.live.store(tables.executions.len(), Ordering::Relaxed);
+        let wants = |execution: &&Arc<Execution>| !execution.handshakes.is_empty();
+        let wanting = tables.executions.values().filter(wants).count();
+        self.wanting.store(wanting, Ordering::Relaxed);
     }
 
     fn execution(&self, id: ExecutionId) -> Result<Arc<Execution>, Unknown> {
@@ -400,6 +453,21 @@ impl Tables {
         }
     }
 
+    /// Whose a handshake is. It brings no context: at a listener that is not a
+    /// worker's own, it is known only where one execution is live.
+    fn owner_of_handshake(&self, origin: &Origin) -> Option<ExecutionId> {
+        let of_worker = |worker: &WorkerId| self.workers.get(worker).copied();
+        let only = match self.executions.len() {
+            1 => self.executions.keys().next().copied(),
+            _ => None,
+        };
+        match origin {
+            Origin::Entry(worker) => of_worker(worker),
+            Origin::Service { .. } | Origin::Fixed { .. } => only,
+            Origin::Murphy => None,
+        }
+    }
+
     /// Whether a request brings the mark of an execution that has ended.
     fn is_late(&self, hints: &[ContextHint]) -> bool {
         hints.iter().any(|hint| match hint {
@@ -499,6 +567,33 @@ impl Control for Registry {
         Ok(execution.arrive(&arrival, now))
     }
 
+    fn handshake(&self, origin: &Origin, service: &Arc<str>) -> Greeting {
+        if !self.wants_handshakes(service) {
+            return Greeting::Goes;
+        }
+        let id = self.read().owner_of_handshake(origin);
+        let execution = id.and_then(|id| self.execution(id).ok());
+        match (execution, Edge::new(origin, service)) {
+            (Some(execution), Some(edge)) => execution.handshake(edge),
+            _ => Greeting::Goes,
+        }
+    }
+
+    fn broke_off(&self, handshake: Handshake) {
+        if let Ok(execution) = self.execution(handshake.execution) {
+            execution.broke_off(&handshake);
+        }
+    }
+
+    fn wants_handshakes(&self, service: &Arc<str>) -> bool {
+        let covers = |execution: &Arc<Execution>| execution.handshakes.covers(service);
+        self.wanting.load(Ordering::Relaxed) > 0 && self.read().executions.values().any(covers)
+    }
+
+    fn handshakes_wanted(&self) -> Option<watch::Receiver<()>> {
+        Some(self.wanted.subscribe())
+    }
+
     fn finish(&self, key: CallKey, ending: Ending) {
         if let (Ok(execution), Some(call)) = (self.execution(key.execution), key.call) {
             execution.finish(call, ending);
@@ -540,6 +635,7 @@ mod tests {
                 TraceKey(u128::from(number)),
                 Spans::default(),
             )],
+            over_tls: None,
         }
     }
 

@@ -52,7 +52,7 @@ pub fn mode_names_at(modes: &Modes, asked: &[String], points: &[Point]) -> Vec<S
     };
     let speaks_grpc = |point: &&Point| point.frame().interface.protocol() == Protocol::Grpc;
     let (grpc, http): (Vec<&Point>, Vec<&Point>) = points.iter().partition(speaks_grpc);
-    let is_usual = grpc.iter().any(|point| modes.of(point) == rules.grpc);
+    let is_usual = grpc.iter().any(|point| rules.is_usual(point));
     match (is_usual, http.is_empty()) {
         (false, _) => asked.to_owned(),
         (true, true) => names_with(rules, &[&rules.grpc]),
@@ -91,6 +91,26 @@ mod tests {
         assert_eq!(listed(&[http]), HTTP_MODES);
         assert_eq!(listed(&[grpc]), GRPC_MODES);
         assert_eq!(listed(&[http, grpc]), format!("{HTTP_MODES},{GRPC_MODES}"));
+    }
+
+    #[test]
+    fn handshakes_fail_only_where_callers_speak_tls() {
+        let asked = Mode::parse_list("503,tls:name").unwrap();
+        let mut rules = mode_rules(Some(asked.clone()));
+        rules.over_tls.insert("b".to_owned());
+        let calls = vec![("** > c POST /".parse().unwrap(), asked.clone())];
+        rules.calls = calls;
+        let modes = Modes::ByRule(rules);
+        let of = |point: &str| modes.of(&point.parse().unwrap()).into_owned();
+        assert_eq!(of("a GET / > b GET /"), asked);
+        assert_eq!(of("a GET / > b shop.Cart/Add"), asked);
+        for point in [
+            "a GET / > c GET /",
+            "a GET / > c POST /",
+            "b GET / > c GET /",
+        ] {
+            assert_eq!(of(point), asked[..1], "{point}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Owns the settings and their defaults; what each reduction means is said in
 //! [`crate::policy`].
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use murphy_model::{Mode, Pattern, Point, Protocol};
@@ -30,30 +31,55 @@ pub struct ModeRules {
     pub http: Vec<Mode>,
     /// Of the others, those that speak gRPC.
     pub grpc: Vec<Mode>,
+    /// The services whose callers speak TLS with their proxy. Calls to others
+    /// have no handshake that could fail.
+    pub over_tls: BTreeSet<String>,
 }
 
 impl ModeRules {
-    fn of(&self, point: &Point) -> &[Mode] {
+    fn of(&self, point: &Point) -> Cow<'_, [Mode]> {
         let frame = point.frame();
-        let of_call = self.calls.iter().find(|(at, _)| at.matches(point));
-        let of_service = || self.services.get(&*frame.destination);
         let usual = match frame.interface.protocol() {
             Protocol::Http => &self.http,
             Protocol::Grpc => &self.grpc,
         };
-        let particular = of_call.map(|(_, modes)| modes).or_else(of_service);
-        particular.unwrap_or(usual)
+        let modes = self.particular(point).unwrap_or(usual);
+        let is_over_tls = || self.over_tls.contains(&*frame.destination);
+        let can = |mode: &&Mode| mode.tls().is_none() || is_over_tls();
+        match modes.iter().all(|mode| can(&mode)) {
+            true => Cow::Borrowed(modes),
+            false => modes.iter().filter(can).copied().collect(),
+        }
+    }
+
+    /// What is said of this call, or of the service that it calls.
+    fn particular(&self, point: &Point) -> Option<&Vec<Mode>> {
+        let of_call = self.calls.iter().find(|(at, _)| at.matches(point));
+        let of_service = || self.services.get(&*point.frame().destination);
+        of_call.map(|(_, modes)| modes).or_else(of_service)
+    }
+
+    /// Whether the call at a point fails as calls over its protocol usually do.
+    pub(crate) fn is_usual(&self, point: &Point) -> bool {
+        self.particular(point).is_none()
+    }
+
+    /// All modes that any call may fail in, as far as it can.
+    pub fn all(&self) -> impl Iterator<Item = &Mode> {
+        let of_calls = self.calls.iter().map(|(_, modes)| modes);
+        let lists = of_calls.chain(self.services.values());
+        lists.chain([&self.http, &self.grpc]).flatten()
     }
 }
 
 impl Modes {
     /// How the call at `point` may fail.
-    pub fn of(&self, point: &Point) -> &[Mode] {
+    pub fn of(&self, point: &Point) -> Cow<'_, [Mode]> {
         match self {
-            Modes::Same(modes) => modes,
+            Modes::Same(modes) => Cow::Borrowed(modes),
             Modes::ByService(by_service) => by_service
                 .get(&*point.frame().destination)
-                .map_or(&[], Vec::as_slice),
+                .map_or(Cow::Borrowed(&[]), |modes| Cow::Borrowed(modes)),
             Modes::ByRule(rules) => rules.of(point),
         }
     }

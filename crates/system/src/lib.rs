@@ -26,6 +26,7 @@ mod ports;
 mod proc;
 mod process;
 mod refusal;
+mod rehearsal;
 mod runner;
 mod running_system;
 mod scenario;
@@ -205,6 +206,7 @@ impl LiveWorld {
         how: How,
     ) -> Result<(Observed, Option<Recorded>), SetupError> {
         self.check_worker(job.worker)?;
+        self.rehearse(job, how).await?;
         let mut ran = self.beside_others(job, how, self.is_fresh()).await?;
         if ran.aftermath.lost.is_some() && !self.is_fresh() {
             ran = self.beside_others(job, how, true).await?;
@@ -213,6 +215,25 @@ impl LiveWorld {
             self.check_runner(job, how, &ran).await?;
         }
         Ok((ran.observed, ran.recorded))
+    }
+
+    /// Runs what has to be seen before the handshakes of calls can fail, as far
+    /// as it was not seen yet.
+    async fn rehearse(&self, job: Job<'_>, how: How) -> Result<(), SetupError> {
+        if self.system.spec.over_tls().is_empty() {
+            return Ok(());
+        }
+        for faultload in rehearsal::before(job.faultload) {
+            if !self.system.registry.has_seen(job.identity, &faultload) {
+                let job = Job {
+                    faultload: &faultload,
+                    keep: Keep::Calls,
+                    ..job
+                };
+                self.beside_others(job, how, self.is_fresh()).await?;
+            }
+        }
+        Ok(())
     }
 
     /// The same beside others, where there are any. Where a service ended

@@ -44,9 +44,8 @@ fn is_declared(declared: &UnderFault, recorded: &Recorded, entry: CallId) -> boo
         Some(Reply::Status(status)) => (status.to_string(), "2xx"),
         Some(Reply::Grpc(code)) => (code.name().to_owned(), "OK"),
         Some(Reply::GrpcOk) => ("OK".to_owned(), "OK"),
-        Some(Reply::Reset | Reply::Closed | Reply::TimedOut | Reply::Broken) | None => {
-            return false;
-        }
+        Some(Reply::Reset | Reply::Closed | Reply::TimedOut | Reply::Broken | Reply::NoTls(_))
+        | None => return false,
     };
     let body = recorded.answers.get(entry.0 as usize);
     let body: Option<&Bytes> = body.and_then(Option::as_ref);

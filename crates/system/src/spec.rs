@@ -107,6 +107,16 @@ impl SystemSpec {
         self.forward_proxy || self.services.iter().any(has_hosts)
     }
 
+    /// The services whose callers speak TLS with us, or may.
+    pub fn over_tls(&self) -> BTreeSet<String> {
+        let services = self.services.iter();
+        let over_tls = services.filter(|service| {
+            let callers = &service.callers;
+            service.proxied && (callers.speak_tls || !callers.hosts.is_empty())
+        });
+        over_tls.map(|service| service.name.clone()).collect()
+    }
+
     /// Whether callers speak TLS with us.
     pub fn has_doors(&self) -> bool {
         let speak_tls = |service: &ServiceSpec| service.callers.speak_tls;

@@ -75,6 +75,7 @@ impl Campaign {
             idempotency_key: None,
             site: None,
             hints: vec![ContextHint::Trace(trace, Spans::default())],
+            over_tls: None,
         };
         let decision = self.registry.arrive(arrival);
         decision.context("the execution is live")

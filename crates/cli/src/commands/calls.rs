@@ -92,12 +92,8 @@ fn points(seen: &Seen) -> impl Iterator<Item = &Point> {
 
 fn object(scenario: &ScenarioSpec, campaign: &Campaign, seen: &Seen) -> serde_json::Value {
     let point = |point: &Point| {
-        let modes = campaign
-            .options
-            .modes
-            .of(point)
-            .iter()
-            .map(|mode| mode.to_string());
+        let modes = campaign.options.modes.of(point);
+        let modes = modes.iter().map(|mode| mode.to_string());
         let modes: Vec<String> = match campaign.options.filter.allows(point) {
             true => modes.collect(),
             false => Vec::new(),

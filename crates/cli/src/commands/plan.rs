@@ -97,8 +97,9 @@ impl Forecast {
         let allowed = below.filter(|call| options.filter.allows(&call.point));
         let points: Vec<Point> = allowed.map(|call| call.point.clone()).collect();
         let spans = points.iter().map(|point| {
-            let modes = options.modes.of(point).iter();
-            let spans = modes.map(|mode| holds_up(mode, scenario.timeout));
+            let modes = options.modes.of(point);
+            let spans = modes.iter();
+            let spans = spans.map(|mode| holds_up(mode, scenario.timeout));
             spans.collect::<Vec<Duration>>()
         });
         let spans: Vec<Vec<Duration>> = spans.filter(|modes| !modes.is_empty()).collect();

@@ -13,7 +13,7 @@ use super::lexer::{Cursor, Next, Slice};
 use super::mode_set::ModeSet;
 use super::outcome;
 use super::suggest::nearest;
-use crate::{GrpcCode, Mode, Outcome, Phase, Reply};
+use crate::{GrpcCode, Mode, Outcome, Phase, Reply, TlsFault};
 
 impl fmt::Display for GrpcCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -31,6 +31,7 @@ impl fmt::Display for Reply {
             Reply::Closed => f.write_str("closed"),
             Reply::TimedOut => f.write_str("timed out"),
             Reply::Broken => f.write_str("broken"),
+            Reply::NoTls(fault) => write!(f, "tls:{}", fault.name()),
         }
     }
 }
@@ -47,9 +48,10 @@ impl FromStr for Reply {
             "closed" => Some(Reply::Closed),
             "timed out" => Some(Reply::TimedOut),
             "broken" => Some(Reply::Broken),
-            _ => match text.strip_prefix("grpc:") {
-                Some(name) => GrpcCode::named(name).map(Reply::Grpc),
-                None => plain_status(text).map(Reply::Status),
+            _ => match text.split_once(':') {
+                Some(("grpc", name)) => GrpcCode::named(name).map(Reply::Grpc),
+                Some(("tls", name)) => TlsFault::named(name).map(Reply::NoTls),
+                _ => plain_status(text).map(Reply::Status),
             },
         };
         known.ok_or_else(|| {
@@ -80,6 +82,7 @@ impl fmt::Display for Mode {
             Outcome::Slow(rate) => write!(f, "slow:{rate}"),
             Outcome::Malformed => f.write_str("malformed"),
             Outcome::Duplicate => f.write_str("duplicate"),
+            Outcome::Tls(fault) => write!(f, "tls:{}", fault.name()),
         }
     }
 }
@@ -183,7 +186,11 @@ fn clash(cursor: &Cursor<'_>, word: Slice<'_>, rest: Slice<'_>, outcome: Outcome
             "a delay or duplicate changes how messages travel; it is neither before nor after",
             "",
         ),
-        _ => (
+        Phase::Before => (
+            "the TLS handshake comes before the request, so the callee has done nothing",
+            "",
+        ),
+        Phase::After => (
             "only an answer's body can be spoiled, so this comes after the callee's work",
             "after:",
         ),
@@ -220,6 +227,10 @@ mod tests {
             ("after:slow:1000", "after:slow:1000"),
             ("malformed", "after:malformed"),
             ("duplicate", "duplicate"),
+            ("tls:handshake", "tls:handshake"),
+            ("before:tls:expired", "tls:expired"),
+            ("tls:untrusted", "tls:untrusted"),
+            ("tls:name", "tls:name"),
         ];
         for (text, written) in cases {
             let mode: Mode = text.parse().unwrap();
@@ -245,6 +256,7 @@ mod tests {
                 "before:truncate:9",
                 "write `after:truncate:9`",
             ),
+            ("after:tls:name", "after:tls:name", "write `tls:name`"),
             ("503 reset", "reset", "expected one mode"),
             ("503,reset", ",reset", "expected one mode"),
         ];
@@ -269,6 +281,7 @@ mod tests {
         assert_eq!(list("http"), [500, 502, 503, 504].map(Mode::status));
         assert_eq!(list("grpc").len(), 4);
         assert_eq!(list("reset, http")[1..], list("http"));
+        assert_eq!(list("tls").len(), 4);
         for (text, at, hint) in [
             ("htp", "htp", "did you mean `http`?"),
             ("503,grp", "grp", "did you mean `grpc`?"),
@@ -293,6 +306,7 @@ mod tests {
             (Reply::Closed, "closed"),
             (Reply::TimedOut, "timed out"),
             (Reply::Broken, "broken"),
+            (Reply::NoTls(TlsFault::Expired), "tls:expired"),
         ];
         for (reply, text) in cases {
             assert_eq!(reply.to_string(), text);
@@ -306,7 +320,9 @@ mod tests {
 
     #[test]
     fn what_is_no_reply_is_refused() {
-        for text in ["", "grpc:", "grpc:ok", "+200", "99999", "hang", "200 "] {
+        for text in [
+            "", "grpc:", "grpc:ok", "tls:", "tls:Name", "+200", "99999", "hang", "200 ",
+        ] {
             assert_refused::<Reply>(text, text, "not a reply");
         }
     }

@@ -1,7 +1,7 @@
 //! Words that stand for several modes in a list.
 //!
 //! Owns their names and what they stand for: the modes of published
-//! experiments and of gRPC, which are wanted together. Which modes are used
+//! experiments, of gRPC and of TLS, which are wanted together. Which modes are used
 //! where nothing is said is decided in `search`.
 
 /// A word that stands for several modes in a list such as `http,reset`.
@@ -27,8 +27,14 @@ impl ModeSet {
         modes: "grpc:UNAVAILABLE,grpc:INTERNAL,grpc:DEADLINE_EXCEEDED,grpc:RESOURCE_EXHAUSTED",
     };
 
+    /// What goes wrong with certificates, for callers that speak TLS with us.
+    pub const TLS: ModeSet = ModeSet {
+        name: "tls",
+        modes: "tls:handshake,tls:expired,tls:untrusted,tls:name",
+    };
+
     /// All of them.
-    pub const ALL: [ModeSet; 2] = [ModeSet::HTTP, ModeSet::GRPC];
+    pub const ALL: [ModeSet; 3] = [ModeSet::HTTP, ModeSet::GRPC, ModeSet::TLS];
 
     /// The set with this name.
     pub fn named(name: &str) -> Option<ModeSet> {

@@ -8,18 +8,18 @@ use super::SyntaxError;
 use super::lexer::{Cursor, Slice};
 use super::mode_set::ModeSet;
 use super::suggest::nearest;
-use crate::{GrpcCode, Outcome};
+use crate::{GrpcCode, Outcome, TlsFault};
 
 /// What every word that is no mode gets to hear.
 pub(super) const EXPECTED: &str = "expected a mode such as `503`, `reset` or `delay:2s`";
 
 /// What is said to someone whose word is like no mode at all.
 const ALL: &str = "modes are a status such as `503`, `grpc:UNAVAILABLE`, `reset`, `close`, `hang`, \
-    `delay:2s`, `duplicate`, `truncate:100`, `slow:1000` and `malformed`; `after:` lets the callee \
-    do its work first, as in `after:503`";
+    `delay:2s`, `duplicate`, `truncate:100`, `slow:1000`, `malformed` and `tls:expired`; `after:` lets \
+    the callee do its work first, as in `after:503`";
 
 /// The words a mistyped mode is compared with.
-const KNOWN: [&str; 21] = [
+const KNOWN: [&str; 25] = [
     "reset",
     "close",
     "hang",
@@ -29,6 +29,10 @@ const KNOWN: [&str; 21] = [
     "malformed",
     "duplicate",
     "grpc:UNAVAILABLE",
+    "tls:handshake",
+    "tls:expired",
+    "tls:untrusted",
+    "tls:name",
     "400",
     "401",
     "403",
@@ -89,9 +93,13 @@ fn with_argument(
         "delay" => "delay:2s",
         "truncate" => "truncate:100",
         "slow" => "slow:1000",
+        "tls" => "tls:expired",
         _ => return Err(unknown(cursor, word)),
     };
     let Some(argument) = argument.filter(|argument| !argument.text.is_empty()) else {
+        if name.text == ModeSet::TLS.name && argument.is_none() {
+            return Err(unknown(cursor, word));
+        }
         let message = format!("expected a value, as in `{example}`");
         return Err(cursor.error(word.range(), message, "its value is missing"));
     };
@@ -99,6 +107,7 @@ fn with_argument(
         "grpc" => grpc_code(cursor, argument).map(Outcome::Grpc),
         "delay" => delay(cursor, argument).map(Outcome::Delay),
         "truncate" => bytes(cursor, argument).map(Outcome::Truncate),
+        "tls" => tls(cursor, argument).map(Outcome::Tls),
         _ => bytes(cursor, argument).map(Outcome::Slow),
     }
 }
@@ -163,6 +172,19 @@ fn grpc_code(cursor: &Cursor<'_>, name: Slice<'_>) -> Result<GrpcCode, SyntaxErr
             _ if upper == "OK" => error.with_hint("OK is not a failure"),
             Some(code) => error.with_hint(format!("did you mean `grpc:{code}`?")),
             None => error,
+        }
+    })
+}
+
+fn tls(cursor: &Cursor<'_>, name: Slice<'_>) -> Result<TlsFault, SyntaxError> {
+    TlsFault::named(name.text).ok_or_else(|| {
+        let expected = "expected what goes wrong in the handshake, as in `tls:expired`";
+        let error = cursor.error(name.range(), expected, "not a fault of TLS");
+        match nearest(name.text, TlsFault::ALL.map(TlsFault::name)) {
+            Some(meant) => error.with_hint(format!("did you mean `tls:{meant}`?")),
+            None => error.with_hint(
+                "these are `tls:handshake`, `tls:expired`, `tls:untrusted` and `tls:name`",
+            ),
         }
     })
 }
@@ -242,6 +264,10 @@ mod tests {
             ("truncate:-1", "-1", "expected a number of bytes"),
             ("slow:+5", "+5", "plain digits"),
             ("reset:1", "reset:1", "takes no value"),
+            ("tls:expird", "expird", "did you mean `tls:expired`?"),
+            ("tls:rsa", "rsa", "`tls:untrusted` and `tls:name`"),
+            ("tls:", "tls:", "as in `tls:expired`"),
+            ("tls", "tls", "write the modes one by one"),
         ];
         for (text, at, says) in cases {
             assert_refused::<Mode>(text, at, says);

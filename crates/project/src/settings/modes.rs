@@ -17,6 +17,9 @@ pub(crate) fn fault_set(text: &str, system: &System) -> Result<FaultSet, Usage> 
     let FaultSet::Listed(modes) = faults else {
         return Ok(faults);
     };
+    if let Some((word, _)) = find(text, |mode| mode.tls().is_some()) {
+        return Err(no_tls("--modes", text, word));
+    }
     if let Some((word, mode)) = unfit(text, system) {
         return Err(does_not_fit("--modes", text, word, mode, system));
     }
@@ -31,12 +34,26 @@ pub(crate) fn fault_set(text: &str, system: &System) -> Result<FaultSet, Usage> 
 
 /// The first word of a list of modes that the services cannot carry.
 fn unfit<'t>(text: &'t str, system: &System) -> Option<(&'t str, Mode)> {
-    let modes = |word| Mode::parse_list(word).unwrap_or_default();
     let protocol = system.wire.protocol();
+    find(text, |mode| !mode.fits(protocol))
+}
+
+/// The first word of a list of modes with one that is looked for.
+fn find(text: &str, is_wanted: impl Fn(&Mode) -> bool) -> Option<(&str, Mode)> {
+    let modes = |word| Mode::parse_list(word).unwrap_or_default();
     text.split(',').map(str::trim).find_map(|word| {
-        let unfit = modes(word).into_iter().find(|mode| !mode.fits(protocol));
-        unfit.map(|mode| (word, mode))
+        let found = modes(word).into_iter().find(&is_wanted);
+        found.map(|mode| (word, mode))
     })
+}
+
+/// Example systems speak no TLS.
+fn no_tls(argument: &str, text: &str, word: &str) -> Usage {
+    Usage::new(format!(
+        "`{word}` needs a TLS handshake, and the example systems speak plain HTTP"
+    ))
+    .at(argument, text, word, "there is no handshake to fail")
+    .hint("`tls:` modes are for your own system: `murphy modes tls:expired` says where they apply")
 }
 
 /// Checks that the services speak what the modes of a faultload need.
@@ -45,9 +62,11 @@ pub(crate) fn check_faultload(
     text: &str,
     system: &System,
 ) -> Result<(), Usage> {
-    let modes = faultload.iter().map(|(_, mode)| mode);
+    if let Some(mode) = faultload.modes().find(|mode| mode.tls().is_some()) {
+        return Err(no_tls("FAULTLOAD", text, &mode.to_string()));
+    }
     let protocol = system.wire.protocol();
-    match modes.into_iter().find(|mode| !mode.fits(protocol)) {
+    match faultload.modes().find(|mode| !mode.fits(protocol)) {
         None => Ok(()),
         Some(mode) => {
             let written = mode.to_string();

@@ -13,7 +13,7 @@ use murphy_model::{Mode, Pattern};
 use murphy_search::{Filter, Modes, Options, Reduction};
 
 use super::{contradictions, reductions, time};
-use crate::typed::Typed;
+use crate::typed::{Typed, TypedSearch};
 
 /// How many skipped cases are run after all where modes stand for each other.
 const AUDIT: usize = 10;
@@ -27,15 +27,16 @@ pub(crate) struct Search {
     pub(crate) audit: Option<usize>,
 }
 
-impl Typed {
+impl TypedSearch {
     /// The modes that were typed; `None`: nothing was.
     pub(crate) fn modes(&self) -> Result<Option<Vec<Mode>>, Usage> {
-        let typed = self.search.modes.as_deref();
-        let modes = typed.map(Mode::parse_list);
+        let modes = self.modes.as_deref().map(Mode::parse_list);
         let modes = modes.transpose();
         modes.map_err(|error| Usage::syntax("--modes", &error))
     }
+}
 
+impl Typed {
     /// What the search does, where calls fail in these modes.
     pub(crate) fn resolve(&self, rules: &SearchRules, modes: Modes) -> Result<Search, Usage> {
         contradictions::check(self, rules.strategy)?;

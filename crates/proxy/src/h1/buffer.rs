@@ -57,6 +57,12 @@ impl Buffer {
         }
     }
 
+    /// Puts other bytes in the place of the first `count`.
+    pub(super) fn replace(&mut self, count: usize, with: &[u8]) {
+        let rest = &self.held()[count..];
+        *self = Buffer::holding(&[with, rest].concat());
+    }
+
     /// Forgets everything.
     pub(super) fn clear(&mut self) {
         self.start = 0;

@@ -33,7 +33,7 @@ pub(super) enum Then {
 /// Closes a connection. A caller inside TLS is told so: a connection that just
 /// ends may have been cut by anybody.
 pub(super) async fn part(mut caller: Box<dyn Stream>) {
-    if caller.says_goodbye() {
+    if caller.is_tls() {
         let _ = tokio::time::timeout(LINGER_TIME, caller.shutdown()).await;
     }
 }

@@ -74,13 +74,11 @@ async fn open(
         (Some(door), true) => {
             let offered = destination.upstream.offered().await;
             let stream: Box<dyn Stream> = Box::new(Rewound::new(caller, read));
-            let Some(mut caller) = door.accept(stream, host.host(), offered).await else {
+            let accepted = door.accept(stream, host.host(), offered, &inside).await;
+            let Some(accepted) = accepted else {
                 return;
             };
-            match first_bytes(&mut caller).await {
-                Some(read) => (caller, read),
-                None => return,
-            }
+            accepted
         }
     };
     Box::pin(server::serve_http(inside, caller, read)).await;

@@ -71,6 +71,8 @@ pub(super) struct H1<'a> {
     pub(super) began_answer: bool,
     /// How many bytes the caller was sent.
     pub(super) sent_to_caller: u64,
+    /// Whether the caller was told that nothing follows this answer, by us.
+    pub(super) told_to_close: bool,
     /// Set once the caller has said that it sends no more.
     half_closed: Option<HalfClosed>,
     /// Whether something the caller sent was thrown away.
@@ -95,6 +97,7 @@ impl<'a> H1<'a> {
             continued: false,
             began_answer: false,
             sent_to_caller: 0,
+            told_to_close: false,
             half_closed: None,
             flooded: false,
             // Whoever answers says so; without an answer nothing can follow.
@@ -241,6 +244,14 @@ impl<'a> H1<'a> {
         Gone
     }
 
+    /// Whether the caller's connection ends after this answer although both
+    /// sides would go on: its next call is to have a handshake of its own.
+    pub(super) fn is_last(&self) -> bool {
+        let destination = self.destination;
+        self.connection.caller.is_tls()
+            && destination.control.wants_handshakes(&destination.service)
+    }
+
     /// Whether the caller still waits to be told to go on.
     pub(super) fn awaits_continue(&self) -> bool {
         self.connection.head.expects_continue() && !self.continued && !self.upload.is_whole()
@@ -255,6 +266,10 @@ impl Exchange for H1<'_> {
             method: self.connection.head.method(),
             target: self.connection.head.target(),
         }
+    }
+
+    fn is_over_tls(&self) -> bool {
+        self.connection.caller.is_tls()
     }
 
     fn headers(&self) -> &RequestHead {

@@ -19,6 +19,7 @@ mod exchange;
 mod framing;
 mod half_closed;
 mod head;
+mod last;
 mod pool;
 mod prefix;
 mod relay;
@@ -39,7 +40,7 @@ use self::exchange::{Connection, H1};
 use self::head::{BadHead, RequestHead, may_end};
 use crate::call;
 use crate::headers::Headers;
-use crate::listener_context::ListenerContext;
+use crate::listener_context::{ListenerContext, Renewal};
 use crate::stream::Stream;
 
 pub(crate) use self::pool::Pool;
@@ -89,8 +90,9 @@ pub(crate) async fn serve(listener: Arc<ListenerContext>, caller: Box<dyn Stream
 }
 
 async fn serve_requests(listener: &ListenerContext, connection: &mut Connection) -> End {
+    let mut renewal = Renewal::of(listener, &*connection.caller);
     loop {
-        match next_head(connection, listener.settings.head_limit).await {
+        match next_head(listener, connection, &mut renewal).await {
             Err(bad) => return End::Refused(bad),
             Ok(false) => return End::Then(Then::Close),
             Ok(true) => {}
@@ -113,8 +115,14 @@ async fn serve_requests(listener: &ListenerContext, connection: &mut Connection)
     }
 }
 
-/// Waits for the head of a request; false if the caller is done.
-async fn next_head(connection: &mut Connection, limit: usize) -> Result<bool, BadHead> {
+/// Waits for the head of a request; false if the caller is done, or is to come
+/// back with a connection of its own for each call.
+async fn next_head(
+    listener: &ListenerContext,
+    connection: &mut Connection,
+    renewal: &mut Renewal,
+) -> Result<bool, BadHead> {
+    let limit = listener.settings.head_limit;
     let Connection {
         caller,
         inbound,
@@ -136,8 +144,13 @@ async fn next_head(connection: &mut Connection, limit: usize) -> Result<bool, Ba
         if known >= limit {
             return Err(BadHead::TooLong);
         }
-        if inbound.fill(caller, limit).await.is_none() {
-            return Ok(false);
+        let is_idle = inbound.is_empty();
+        tokio::select! {
+            biased;
+            read = inbound.fill(caller, limit) => if read.is_none() {
+                return Ok(false);
+            },
+            () = renewal.wanted(listener), if is_idle => return Ok(false),
         }
     }
 }

@@ -13,7 +13,7 @@ use super::chunked::{Sink, Unseen};
 use super::closing::Then;
 use super::exchange::{Answer, Connection, H1};
 use super::framing::Framing;
-use super::tunnel;
+use super::{last, tunnel};
 use crate::body_copy::BodyCopy;
 use crate::call_guard::CallGuard;
 use crate::exchange::Failure;
@@ -48,6 +48,7 @@ impl H1<'_> {
     }
 
     async fn pass_answer(&mut self, guard: &mut Option<&mut CallGuard<'_>>) -> Result<(), Failure> {
+        self.tell_to_close();
         let answer = self.answer.as_ref().ok_or(BROKEN)?;
         let mut ready = match answer.head_bytes.is_empty() {
             true => answer.head.len,
@@ -69,6 +70,23 @@ impl H1<'_> {
             self.write_heard(ready).await?;
             ready = 0;
             self.hear_answer().await?;
+        }
+    }
+
+    /// Tells the caller in the head of the answer if nothing is to follow.
+    pub(super) fn tell_to_close(&mut self) {
+        let is_last = self.is_last();
+        let Some(answer) = self.answer.as_mut().filter(|_| is_last) else {
+            return;
+        };
+        self.told_to_close = true;
+        if answer.head_bytes.is_empty() {
+            let outbound = &mut self.connection.outbound;
+            let told = last::closing(&outbound.held()[..answer.head.len]);
+            outbound.replace(answer.head.len, &told);
+            answer.head.len = told.len();
+        } else {
+            answer.head_bytes = last::closing(&answer.head_bytes);
         }
     }
 
@@ -165,7 +183,7 @@ impl H1<'_> {
 
     /// The answer was given: says what becomes of the connection.
     pub(super) async fn conclude(&mut self) {
-        let goes_on = self.both_go_on() && !self.flooded;
+        let goes_on = self.both_go_on() && !self.flooded && !self.told_to_close;
         if goes_on && !self.upload.is_over() && !self.awaits_continue() {
             self.finish_upload().await;
         }

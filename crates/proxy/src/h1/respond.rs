@@ -44,7 +44,8 @@ impl H1<'_> {
         // Callers of HTTP/1.0 would have to be told that we go on.
         let wanted = head.persists() && !head.is_http_1_0();
         let too_long = self.upload.body().is_longer_than(DRAIN_LIMIT);
-        well_formed && wanted && !too_long && !self.awaits_continue() && !self.flooded
+        let is_well = well_formed && wanted && !too_long;
+        is_well && !self.awaits_continue() && !self.flooded && !self.is_last()
     }
 
     /// Reads the rest of the request; false if it takes too much.

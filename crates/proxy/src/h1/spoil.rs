@@ -63,6 +63,7 @@ impl H1<'_> {
     /// Sends the head of the answer as it came.
     pub(super) async fn send_head(&mut self) -> Result<(), Gone> {
         self.take_head_out();
+        self.tell_to_close();
         self.began_answer = true;
         match &mut self.answer {
             None => Ok(()),

@@ -52,6 +52,8 @@ pub(super) struct StreamExchange<'a> {
     given: usize,
     /// Whether the caller was told to go on with its body.
     told_to_continue: bool,
+    /// Whether the caller speaks TLS with us.
+    pub(super) is_tls: bool,
     /// The reason for which the caller's stream is reset: the callee's, where
     /// it had one.
     reset_for: Reason,
@@ -117,6 +119,7 @@ impl<'a> StreamExchange<'a> {
             bare: false,
             given: 0,
             told_to_continue: false,
+            is_tls: false,
             reset_for: Reason::INTERNAL_ERROR,
         }
     }
@@ -364,6 +367,10 @@ impl Exchange for StreamExchange<'_> {
             method: self.request.method().as_str(),
             target,
         }
+    }
+
+    fn is_over_tls(&self) -> bool {
+        self.is_tls
     }
 
     fn headers(&self) -> &Fields {

@@ -18,6 +18,7 @@ mod socket;
 mod upload;
 
 use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
@@ -28,7 +29,7 @@ use http::header::HOST;
 use http::{Request, Response, StatusCode};
 
 use crate::call;
-use crate::listener_context::ListenerContext;
+use crate::listener_context::{ListenerContext, Renewal};
 use crate::settings::Settings;
 use crate::stream::Stream;
 use caller::Caller;
@@ -62,6 +63,10 @@ const RESET_STREAMS: usize = 1_000;
 /// from it already.
 pub(crate) async fn serve(listener: Arc<ListenerContext>, caller: Box<dyn Stream>, read: BytesMut) {
     let outlet = Arc::new(Outlet::default());
+    let is_tls = caller.is_tls();
+    let mut renewal = Renewal::of(&listener, &*caller);
+    let mut renewed = pin!(renewal.wanted(&listener));
+    let mut is_last = false;
     let socket = Socket::new(caller, read, outlet.clone());
     // What goes wrong here is between the caller and `h2`, which has told it.
     let Ok(mut connection) = server(&listener.settings).handshake(socket).await else {
@@ -74,13 +79,21 @@ pub(crate) async fn serve(listener: Arc<ListenerContext>, caller: Box<dyn Stream
             // and all that came before any of it is dealt with.
             while let Poll::Ready(Some(())) = exchanges.poll_next_unpin(cx) {}
             let mut has_more = false;
+            if !is_last && renewed.as_mut().poll(cx).is_ready() {
+                is_last = true;
+                connection.graceful_shutdown();
+            }
             loop {
                 let accepted = connection.poll_accept(cx);
                 outlet.polled(cx);
                 match accepted {
                     Poll::Ready(Some(Ok((request, respond)))) => {
                         let caller = Caller::new(respond, outlet.clone());
-                        exchanges.push(handle(listener.clone(), request, caller));
+                        exchanges.push(handle(listener.clone(), request, caller, is_tls));
+                        if is_tls && !is_last && listener.wants_handshakes() {
+                            is_last = true;
+                            connection.graceful_shutdown();
+                        }
                         has_more = true;
                     }
                     Poll::Ready(_) => return Poll::Ready(()),
@@ -101,6 +114,7 @@ async fn handle(
     listener: Arc<ListenerContext>,
     request: Request<h2::RecvStream>,
     mut caller: Caller,
+    is_tls: bool,
 ) {
     let (head, body) = request.into_parts();
     let request = Request::from_parts(head, ());
@@ -116,6 +130,7 @@ async fn handle(
         return;
     };
     let mut exchange = StreamExchange::new(&destination, request, Upload::new(body), caller);
+    exchange.is_tls = is_tls;
     call::handle(&destination, &mut exchange).await;
 }
 

@@ -1,6 +1,7 @@
 //! Outcomes: what a failure looks like on the wire, one file each.
 //!
-//! Owns which file plays which mode, and what the phases mean: before, the
+//! Handshakes fail before there is a request: those are played in `tls`. Owns
+//! which file plays which mode, and what the phases mean: before, the
 //! callee is never reached; after, it has done its work and its answer is
 //! thrown away.
 
@@ -42,9 +43,9 @@ pub(crate) async fn play<E: Exchange>(
     grpc: bool,
 ) {
     let protocol = if grpc { Protocol::Grpc } else { Protocol::Http };
-    if !mode.fits(protocol) {
-        // Planned for a call that cannot fail this way: reported as a fault
-        // that took no effect.
+    if !mode.fits(protocol) || mode.tls().is_some() {
+        // Planned for a call that cannot fail this way, or not any more:
+        // reported as a fault that took no effect.
         return call::deliver(exchange, guard, grpc).await;
     }
     if mode.phase() == Phase::Before {

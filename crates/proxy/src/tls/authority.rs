@@ -17,6 +17,8 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
 
+use murphy_model::TlsFault;
+
 use super::provider;
 
 /// Clocks of machines and containers differ; a certificate that is not valid
@@ -25,6 +27,13 @@ const EARLIER: Duration = Duration::from_secs(3600);
 
 /// What a process was told to trust, for as long as it runs.
 pub const AUTHORITY_LASTS: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// How long a certificate has been over that is shown as expired: longer than
+/// clocks differ.
+const EXPIRED_FOR: Duration = Duration::from_secs(24 * 3600);
+
+/// The host that a certificate for another host is for. Nobody can have it.
+const ANOTHER_HOST: &str = "another-host.invalid";
 
 /// How many certificates are kept.
 const MOST_LEAVES: usize = 1_000;
@@ -134,7 +143,39 @@ impl Authority {
         Ok(leaf)
     }
 
+    /// A certificate with which a call to a host must not go on. Made anew for
+    /// every handshake: there are few.
+    pub(super) fn bad_leaf(
+        &self,
+        host: &str,
+        fault: TlsFault,
+    ) -> Result<Arc<CertifiedKey>, AuthorityError> {
+        let leaf = match fault {
+            TlsFault::Name => self.sign(ANOTHER_HOST)?,
+            TlsFault::Untrusted => {
+                let stranger = Authority::generate(&format!("not {}", self.name))?;
+                let mut leaf = stranger.sign(host)?;
+                // As most servers of internal authorities do, which leave it to
+                // the client to know them.
+                leaf.cert.truncate(1);
+                leaf
+            }
+            TlsFault::Expired | TlsFault::Handshake => {
+                let mut params = self.params(host)?;
+                let ended = SystemTime::now() - EXPIRED_FOR;
+                params.not_before = (ended - AUTHORITY_LASTS).into();
+                params.not_after = ended.into();
+                self.signed(&params)?
+            }
+        };
+        Ok(Arc::new(leaf))
+    }
+
     fn sign(&self, host: &str) -> Result<CertifiedKey, AuthorityError> {
+        self.signed(&self.params(host)?)
+    }
+
+    fn params(&self, host: &str) -> Result<CertificateParams, AuthorityError> {
         let mut params = CertificateParams::new(names(host)).map_err(AuthorityError::of)?;
         params.distinguished_name = DistinguishedName::new();
         params
@@ -147,6 +188,10 @@ impl Authority {
         // OpenSSL in its strict mode, as Python 3.13 has it, wants to be told.
         params.use_authority_key_identifier_extension = true;
         params.serial_number = Some(serial()?);
+        Ok(params)
+    }
+
+    fn signed(&self, params: &CertificateParams) -> Result<CertifiedKey, AuthorityError> {
         let signed = params.signed_by(&self.leaf, &self.issuer);
         let certificate = signed.map_err(AuthorityError::of)?.der().clone();
         let key = PrivateKeyDer::try_from(self.leaf.serialize_der()).map_err(AuthorityError::of)?;

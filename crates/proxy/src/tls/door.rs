@@ -9,18 +9,22 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use bytes::BytesMut;
 use rustls::server::{Acceptor, ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use rustls::{AlertDescription, Error, ServerConfig};
-use tokio_rustls::LazyConfigAcceptor;
+use tokio_rustls::{LazyConfigAcceptor, StartHandshake};
 
-use super::authority::Authority;
+use super::authority::{Authority, AuthorityError};
+use super::injected::InjectedHandshake;
 use super::provider;
 use super::secured::Secured;
+use crate::listener_context::ListenerContext;
+use crate::server::first_bytes;
 use crate::stream::Stream;
 
 /// How long a handshake may take.
-const WITHIN: Duration = Duration::from_secs(10);
+pub(super) const WITHIN: Duration = Duration::from_secs(10);
 
 /// What the first byte of a handshake is.
 const HANDSHAKE: u8 = 0x16;
@@ -114,66 +118,77 @@ pub struct Door {
 
 impl Door {
     /// Shakes hands with a caller, as the host that it asks for, or else as
-    /// `host`.
+    /// `host`; with what it sends first. A handshake that is to fail does so,
+    /// if the caller minds.
     pub(crate) async fn accept(
         &self,
         stream: Box<dyn Stream>,
         host: &str,
         offered: Offered,
-    ) -> Option<Box<dyn Stream>> {
-        let accepting = self.shake_hands(stream, host, offered);
-        tokio::time::timeout(WITHIN, accepting).await.ok()?
-    }
-
-    async fn shake_hands(
-        &self,
-        stream: Box<dyn Stream>,
-        host: &str,
-        offered: Offered,
-    ) -> Option<Box<dyn Stream>> {
-        let start = match LazyConfigAcceptor::new(Acceptor::default(), stream).await {
-            Ok(start) => start,
-            Err(error) => {
-                tracing::debug!(%error, "what a caller began with is no handshake");
-                return None;
+        listener: &ListenerContext,
+    ) -> Option<(Box<dyn Stream>, BytesMut)> {
+        let greeted = tokio::time::timeout(WITHIN, greet(stream)).await.ok()??;
+        let asked_for = greeted.client_hello().server_name().map(str::to_owned);
+        let planned = listener.handshake(asked_for.as_deref()).await;
+        let host = asked_for.as_deref().unwrap_or(host);
+        if let Some((destination, handshake)) = planned {
+            let fault = InjectedHandshake::new(destination, handshake);
+            return fault.play(greeted, host, offered, self).await;
+        }
+        let leaf = self.authority.leaf(host);
+        let shaking = self.shake_hands(greeted, host, leaf, offered);
+        match tokio::time::timeout(WITHIN, shaking).await.ok()?? {
+            Ok(mut stream) => {
+                let read = first_bytes(&mut stream).await?;
+                Some((stream, read))
             }
-        };
-        let hello = start.client_hello();
-        let host = hello.server_name().unwrap_or(host).to_owned();
-        let config = match config(&self.authority, &host, offered) {
-            Ok(config) => config,
             Err(error) => {
-                tracing::warn!(%host, %error, "no certificate could be made");
-                return None;
-            }
-        };
-        match start.into_stream(config).await {
-            Ok(stream) => Some(Box::new(Secured::new(stream))),
-            Err(error) => {
-                let why = why(&error);
                 tracing::debug!(%host, %error, "a caller broke the handshake off");
-                self.refusals.note(&host, why);
+                self.refusals.note(host, why(&error));
                 None
             }
         }
     }
+
+    /// Shows a caller this certificate; `None` if there is none to show.
+    pub(super) async fn shake_hands(
+        &self,
+        greeted: Greeted,
+        host: &str,
+        leaf: Result<Arc<CertifiedKey>, AuthorityError>,
+        offered: Offered,
+    ) -> Option<io::Result<Box<dyn Stream>>> {
+        let leaf = leaf.inspect_err(|error| {
+            tracing::warn!(%host, %error, "no certificate could be made");
+        });
+        let config = config(leaf.ok()?, offered);
+        let shaken = greeted.into_stream(config).await;
+        Some(shaken.map(|stream| Box::new(Secured::new(stream)) as _))
+    }
 }
 
-fn config(
-    authority: &Authority,
-    host: &str,
-    offered: Offered,
-) -> Result<Arc<ServerConfig>, super::AuthorityError> {
+/// A caller that has said what it wants.
+pub(super) type Greeted = StartHandshake<Box<dyn Stream>>;
+
+async fn greet(stream: Box<dyn Stream>) -> Option<Greeted> {
+    let greeted = LazyConfigAcceptor::new(Acceptor::default(), stream).await;
+    let greeted = greeted.inspect_err(|error| {
+        tracing::debug!(%error, "what a caller began with is no handshake");
+    });
+    greeted.ok()
+}
+
+fn config(leaf: Arc<CertifiedKey>, offered: Offered) -> Arc<ServerConfig> {
     let mut config = ServerConfig::builder_with_provider(provider())
         .with_safe_default_protocol_versions()
         .expect("the provider has the suites of both versions")
         .with_no_client_auth()
-        .with_cert_resolver(Arc::new(Only(authority.leaf(host)?)));
+        .with_cert_resolver(Arc::new(Only(leaf)));
     config.alpn_protocols = offered.names();
     // Tickets are of no use where every handshake has a configuration of its
     // own, and would be met by callers that look for silence.
     config.send_tls13_tickets = 0;
-    Ok(Arc::new(config))
+    Arc::new(config)
 }
 
 fn why(error: &io::Error) -> Refusal {

@@ -6,6 +6,7 @@
 mod authority;
 mod door;
 mod files;
+mod injected;
 mod probe;
 mod secured;
 mod trust;

@@ -34,7 +34,7 @@ impl Stream for Secured {
         self.0.get_ref().0.socket()
     }
 
-    fn says_goodbye(&self) -> bool {
+    fn is_tls(&self) -> bool {
         true
     }
 

@@ -98,6 +98,7 @@ impl Seen {
 pub(crate) struct World {
     pub(crate) registry: Arc<Registry>,
     pub(crate) execution: ExecutionId,
+    identity: Arc<Identity>,
     _proxy: Proxy,
     served: Arc<AtomicUsize>,
     entry: SocketAddr,
@@ -194,29 +195,34 @@ impl World {
                 .with_door(door),
         ];
         let proxy = Proxy::start(listeners, control(registry.clone()), settings).unwrap();
-        let execution = registry
-            .begin(Plan {
-                faultload: faults.parse().unwrap(),
-                identity: Arc::new(Identity::default()),
-                worker: Some(WORKER),
-                solo: false,
-                entries: false,
-            })
-            .unwrap();
+        let identity = Arc::new(Identity::default());
+        let execution = begin(&registry, &identity, faults);
         let (entry, back) = (proxy.addresses()[0], proxy.addresses()[1]);
         let world = World {
             registry,
             execution,
+            identity,
             _proxy: proxy,
             served,
             entry,
             back,
             speaks: None,
         };
-        // The call under test is made from this one.
-        let seen = http1(world.entry, "GET", "/", &[], PATIENCE).await;
-        assert_eq!(seen.status, Some(200), "{seen:?}");
+        world.enter().await;
         world
+    }
+
+    /// The call under test is made from this one.
+    async fn enter(&self) {
+        let seen = http1(self.entry, "GET", "/", &[], PATIENCE).await;
+        assert_eq!(seen.status, Some(200), "{seen:?}");
+    }
+
+    /// Another execution, with these faults; the one before has ended.
+    pub(crate) async fn next(&mut self, faults: &str) {
+        self.registry.end(self.execution);
+        self.execution = begin(&self.registry, &self.identity, faults);
+        self.enter().await;
     }
 
     /// One call to `back`, as part of the execution.
@@ -234,13 +240,7 @@ impl World {
         path: &str,
         patience: Duration,
     ) -> Seen {
-        let context = [
-            (
-                "traceparent",
-                "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01".to_owned(),
-            ),
-            ("tracestate", format!("other=1,murphy={}-0", self.execution)),
-        ];
+        let context = self.context();
         let stream = self.connect(protocol).await;
         match protocol {
             Protocol::Http1 => http1_on(stream, "GET", path, &context, patience).await,
@@ -252,10 +252,26 @@ impl World {
         }
     }
 
-    async fn connect(&self, protocol: Protocol) -> Box<dyn Io> {
+    /// What says that a call belongs to the execution.
+    pub(crate) fn context(&self) -> [(&'static str, String); 2] {
+        [
+            (
+                "traceparent",
+                "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01".to_owned(),
+            ),
+            ("tracestate", format!("other=1,murphy={}-0", self.execution)),
+        ]
+    }
+
+    pub(crate) async fn connect(&self, protocol: Protocol) -> Box<dyn Io> {
+        self.try_connect(protocol).await.unwrap()
+    }
+
+    /// A connection to `back`; what the caller saw if there is none.
+    pub(crate) async fn try_connect(&self, protocol: Protocol) -> Result<Box<dyn Io>, String> {
         let stream = TcpStream::connect(self.back).await.unwrap();
         let Some(speaks) = &self.speaks else {
-            return Box::new(stream);
+            return Ok(Box::new(stream));
         };
         let mut config = speaks.clone();
         config.alpn_protocols = match protocol {
@@ -264,7 +280,10 @@ impl World {
         };
         let name = ServerName::try_from("back.test").unwrap();
         let connector = TlsConnector::from(Arc::new(config));
-        Box::new(connector.connect(name, stream).await.unwrap())
+        let connected = connector.connect(name, stream).await;
+        connected
+            .map(|stream| Box::new(stream) as _)
+            .map_err(|error| error.to_string())
     }
 
     /// A call that belongs to nobody.
@@ -328,6 +347,17 @@ impl World {
         assert_eq!(call.reply, Some(Reply::TimedOut));
         assert!(detail.gave_up.is_some());
     }
+}
+
+fn begin(registry: &Registry, identity: &Arc<Identity>, faults: &str) -> ExecutionId {
+    let plan = Plan {
+        faultload: faults.parse().unwrap(),
+        identity: identity.clone(),
+        worker: Some(WORKER),
+        solo: false,
+        entries: false,
+    };
+    registry.begin(plan).unwrap()
 }
 
 /// A callee that answers HTTP/1.1, HTTP/2 and gRPC, and counts.

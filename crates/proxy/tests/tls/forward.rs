@@ -23,6 +23,7 @@ const WORKER: WorkerId = WorkerId(0);
 struct World {
     registry: Arc<Registry>,
     execution: ExecutionId,
+    identity: Arc<Identity>,
     proxy: Proxy,
     door: Door,
     rules: Forward,
@@ -48,20 +49,21 @@ impl World {
         let listener = listener.with_door(Some(&door));
         let registry = Arc::new(Registry::new(murphy_registry::Settings::default()));
         let proxy = Proxy::start(vec![listener], registry.clone(), Settings::default()).unwrap();
-        let execution = registry.begin(Plan {
-            faultload: faults.parse().unwrap(),
-            identity: Arc::new(Identity::default()),
-            worker: Some(WORKER),
-            solo: false,
-            entries: true,
-        });
+        let identity = Arc::new(Identity::default());
         World {
+            execution: begin(&registry, &identity, faults),
             registry,
-            execution: execution.unwrap(),
+            identity,
             proxy,
             door,
             rules,
         }
+    }
+
+    /// Another execution, with these faults; the one before has ended.
+    fn next(&mut self, faults: &str) {
+        self.registry.end(self.execution);
+        self.execution = begin(&self.registry, &self.identity, faults);
     }
 
     async fn to_callee(faults: &str) -> World {
@@ -88,13 +90,20 @@ impl World {
     }
 
     async fn secured(&self, host: &str, protocol: &[u8]) -> Box<dyn Io> {
+        self.try_secured(host, protocol).await.unwrap()
+    }
+
+    async fn try_secured(&self, host: &str, protocol: &[u8]) -> Result<Box<dyn Io>, String> {
         let (status, stream) = self.tunnel(&format!("{host}:443")).await;
         assert_eq!(status, 200);
         let mut config = caller(&self.door.authority);
         config.alpn_protocols = vec![protocol.to_vec()];
         let connector = TlsConnector::from(Arc::new(config));
         let name = ServerName::try_from(host.to_owned()).unwrap();
-        Box::new(connector.connect(name, stream).await.unwrap())
+        let connected = connector.connect(name, stream).await;
+        connected
+            .map(|stream| Box::new(stream) as _)
+            .map_err(|error| error.to_string())
     }
 
     /// The calls that were seen, as `destination status`.
@@ -104,6 +113,49 @@ impl World {
             format!("{} {:?}", call.point.frame().destination, call.reply)
         };
         recorded.trace.calls().iter().map(shown).collect()
+    }
+}
+
+fn begin(registry: &Registry, identity: &Arc<Identity>, faults: &str) -> ExecutionId {
+    let plan = Plan {
+        faultload: faults.parse().unwrap(),
+        identity: identity.clone(),
+        worker: Some(WORKER),
+        solo: false,
+        entries: true,
+    };
+    registry.begin(plan).unwrap()
+}
+
+#[tokio::test]
+async fn handshakes_in_tunnels_can_fail() {
+    let mut world = World::to_callee("none").await;
+    for path in ["/one", "/two"] {
+        let stream = world.secured("a.cloud.test", b"http/1.1").await;
+        let seen = http1_on(stream, "GET", path, &[], PATIENCE).await;
+        assert_eq!(seen.status, Some(200));
+    }
+    for (mode, says) in [
+        ("tls:handshake", "eof"),
+        ("tls:expired", "certificate expired"),
+        ("tls:untrusted", "UnknownIssuer"),
+        ("tls:name", "not valid for name"),
+    ] {
+        world.next(&format!("store GET /two = {mode}"));
+        let stream = world.secured("a.cloud.test", b"http/1.1").await;
+        let seen = http1_on(stream, "GET", "/one", &[], PATIENCE).await;
+        assert_eq!(seen.header("connection"), Some("close"));
+        let failed = world.try_secured("a.cloud.test", b"http/1.1").await;
+        let error = failed.err().expect(mode);
+        assert!(error.contains(says), "{mode}: {error}");
+        // Its caller calls something else then.
+        let stream = world.secured("a.cloud.test", b"http/1.1").await;
+        let seen = http1_on(stream, "GET", "/three", &[], PATIENCE).await;
+        assert_eq!(seen.status, Some(200));
+        let calls = world.calls().await;
+        let is_failed = |call: &String| call.contains("NoTls");
+        let failed: Vec<bool> = calls.iter().map(is_failed).collect();
+        assert_eq!(failed, [false, true, false], "{mode}: {calls:?}");
     }
 }
 

@@ -10,6 +10,7 @@ mod door;
 mod faults;
 mod files;
 mod forward;
+mod handshakes;
 mod probe;
 mod server;
 mod upstream;

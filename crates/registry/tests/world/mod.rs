@@ -92,6 +92,7 @@ pub(crate) fn arrival(claim: Owner, to: &str, hints: Vec<ContextHint>) -> Arriva
         idempotency_key: None,
         site: None,
         hints,
+        over_tls: None,
     }
 }
 

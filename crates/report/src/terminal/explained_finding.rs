@@ -7,7 +7,9 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use murphy_model::{Call, CallId, Fault, Finding, Outcome, Phase, Severity, Target, Trace};
+use murphy_model::{
+    Call, CallId, Fault, Finding, Outcome, Phase, Severity, Target, TlsFault, Trace,
+};
 use murphy_oracle::Oracle;
 
 use super::label::{Labels, bare_frame};
@@ -85,6 +87,7 @@ fn what_happens(fault: &Fault) -> String {
         Outcome::Slow(rate) => format!("got the answer at {} a second", counted(rate, "byte")),
         Outcome::Malformed => "got a body that is not what its content type says".to_owned(),
         Outcome::Duplicate => "got the first of two answers".to_owned(),
+        Outcome::Tls(fault) => handshake(fault).to_owned(),
     };
     let did = match (fault.mode.phase(), fault.mode.outcome()) {
         (Phase::Before, _) => "did not get the request",
@@ -92,6 +95,16 @@ fn what_happens(fault: &Fault) -> String {
         (Phase::After | Phase::Delivery, _) => "got the request and did its work",
     };
     format!("{callee} {did}; its caller {instead}")
+}
+
+/// What a caller gets in the TLS handshake.
+fn handshake(fault: TlsFault) -> &'static str {
+    match fault {
+        TlsFault::Handshake => "had its connection closed in the TLS handshake",
+        TlsFault::Expired => "was shown a certificate that has expired",
+        TlsFault::Untrusted => "was shown a certificate of an authority that nobody trusts",
+        TlsFault::Name => "was shown a certificate for another host",
+    }
 }
 
 /// A line for every caller of a call that failed or was made to, from the

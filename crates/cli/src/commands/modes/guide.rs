@@ -17,7 +17,7 @@ const BEGIN: &str = "\
 # All modes
 
 A mode is how a call fails: when, relative to the work of the callee, and what the caller gets. This page holds what `murphy modes` prints;
-`murphy modes after:reset` shows one. Each example is found by the command beside it, on a system that comes with Murphy.
+`murphy modes after:reset` shows one. Each example is found by the command beside it: `murphy demo` runs on a system that comes with Murphy, `murphy run` on yours.
 
 ";
 
@@ -26,6 +26,8 @@ const END: &str = "
 - `murphy run --modes 503,hang`, `modes` under `[search]` in [murphy.toml](configuration.md), for the calls to one service (`[services.NAME]`), or for
   particular calls (`[[modes]]`). `503` and `before:503` are the same; outcomes that need an answer to spoil (`truncate`, `slow`, `malformed`) come after
   the work anyway.
+- `tls:` modes are for callers that speak TLS with Murphy ([HTTPS](https.md)), and are in no default. A caller that takes the certificate all the same is
+  served, and the report says that the fault was not injected.
 - Every mode is one more case for each call; modes that a caller treats alike are not combined ([mode equivalence](../design/decision-trees.md)).
 - A report ends with *What else to try* where the traffic suggests it: `after:` modes where a POST, a PATCH or a gRPC method is retried, `hang` where no
   timeout was seen.

@@ -19,7 +19,7 @@ pub(super) struct Entry {
     pub(super) shows: &'static str,
     /// What it costs.
     pub(super) costs: &'static str,
-    /// The command that finds that example.
+    /// The command that finds that example, or would.
     pub(super) demo: &'static str,
 }
 
@@ -29,7 +29,7 @@ impl Entry {
         let is_alike = |entry: &&Entry| {
             let example = entry.parsed();
             let same_outcome = discriminant(&example.outcome()) == discriminant(&mode.outcome());
-            same_outcome && example.phase() == mode.phase()
+            same_outcome && example.phase() == mode.phase() && example.tls() == mode.tls()
         };
         let found = ENTRIES.iter().find(is_alike);
         found.expect("every outcome has an entry in each phase that it fits")
@@ -64,6 +64,7 @@ pub(super) const PHASES: [(Phase, &str, &str); 3] = [
 pub(super) fn about_set(set: ModeSet) -> &'static str {
     match set {
         ModeSet::HTTP => "the four errors of published experiments",
+        ModeSet::TLS => "what goes wrong with certificates, for calls that come over TLS",
         _ => "what a gRPC callee answers when it is down, broken, late or overloaded",
     }
 }
@@ -73,7 +74,7 @@ const WORK: &str = "one execution, no waiting; the work is done, so its state ma
 const PATIENCE: &str = "as long as the caller waits, at most the scenario's `timeout`";
 
 /// All of them: by phase, in each from statuses to time.
-pub(super) const ENTRIES: [Entry; 15] = [
+pub(super) const ENTRIES: [Entry; 19] = [
     Entry {
         mode: "503",
         others: "any status from 100 to 599",
@@ -113,6 +114,38 @@ pub(super) const ENTRIES: [Entry; 15] = [
         shows: "a caller that gives up before its callee, whose fallback then reaches nobody; a missing timeout",
         costs: PATIENCE,
         demo: "murphy demo mailchimp --modes hang",
+    },
+    Entry {
+        mode: "tls:handshake",
+        others: "",
+        happens: "the connection is closed in the TLS handshake; for callers that speak TLS with Murphy only",
+        shows: "a caller that retries for ever, or without a pause, where no connection can be made",
+        costs: AT_ONCE,
+        demo: "murphy run --modes tls:handshake",
+    },
+    Entry {
+        mode: "tls:expired",
+        others: "",
+        happens: "the certificate has expired, by a day; for callers that speak TLS with Murphy only",
+        shows: "a caller that takes an expired certificate for an outage and retries what cannot get better",
+        costs: AT_ONCE,
+        demo: "murphy run --modes tls:expired",
+    },
+    Entry {
+        mode: "tls:untrusted",
+        others: "",
+        happens: "the certificate is signed by an authority that nobody trusts; for callers that speak TLS with Murphy only",
+        shows: "a caller that does not check certificates: the fault is not injected then, and the report says so",
+        costs: AT_ONCE,
+        demo: "murphy run --modes tls:untrusted",
+    },
+    Entry {
+        mode: "tls:name",
+        others: "",
+        happens: "the certificate is for another host; for callers that speak TLS with Murphy only",
+        shows: "an exception of the TLS library that nobody handles and that ends as a 500",
+        costs: AT_ONCE,
+        demo: "murphy run --modes tls:name",
     },
     Entry {
         mode: "after:503",
@@ -200,7 +233,7 @@ pub(super) const ENTRIES: [Entry; 15] = [
 mod tests {
     use std::time::Duration;
 
-    use murphy_model::{GrpcCode, Outcome};
+    use murphy_model::{GrpcCode, Outcome, TlsFault};
 
     use super::*;
 
@@ -220,11 +253,13 @@ mod tests {
             Outcome::Malformed,
             Outcome::Duplicate,
         ];
+        let tls = TlsFault::ALL.map(Outcome::Tls);
+        let all = [all, tls.into()].concat();
         for outcome in &all {
             match outcome {
                 Outcome::Status(_) | Outcome::Grpc(_) | Outcome::Reset | Outcome::Close => {}
                 Outcome::Hang | Outcome::Delay(_) | Outcome::Truncate(_) | Outcome::Slow(_) => {}
-                Outcome::Malformed | Outcome::Duplicate => {}
+                Outcome::Malformed | Outcome::Duplicate | Outcome::Tls(_) => {}
             }
         }
         all
