@@ -52,6 +52,9 @@ pub(crate) fn say_what_is_missing(code: u8, summary: &Summary, max_time: Option<
             "nothing was tested: no call can be injected\nhint: {}",
             why_no_points(&summary.certificate)
         )),
+        exit::NOTHING_INJECTED if no_handshake_failed(summary) => complain(
+            "nothing was tested: no caller broke a TLS handshake off. It takes any certificate, speaks no TLS with Murphy, or makes several calls at once\nhint: docs/guide/https.md says when `tls:` modes are injected",
+        ),
         exit::NOTHING_INJECTED if summary.certificate.is_complete() => complain(
             "nothing was tested: these modes show callers only what they are shown anyway\nhint: choose `--modes` that are failures, such as 503 or reset",
         ),
@@ -66,6 +69,12 @@ pub(crate) fn say_what_is_missing(code: u8, summary: &Summary, max_time: Option<
         }
         _ => {}
     }
+}
+
+/// Whether faults of TLS were planned, and not one was injected.
+fn no_handshake_failed(summary: &Summary) -> bool {
+    let is_tls = |mode: &String| mode.starts_with("tls:");
+    summary.certificate.not_exercised > 0 && summary.modes.iter().any(is_tls)
 }
 
 /// Why there is nothing to inject, as far as can be told.

@@ -202,7 +202,11 @@ impl Replayed {
                 "{id} FIXED: all faults were injected and `{scenario}` {ended}"
             )?,
             ReplayResult::NotReached { missing } => {
-                writeln!(out, "{id} NOT REACHED: no call matched these faults")?;
+                let why = match missing.iter().any(|fault| fault.contains(" = tls:")) {
+                    true => "these faults were not injected",
+                    false => "no call matched these faults",
+                };
+                writeln!(out, "{id} NOT REACHED: {why}")?;
                 for fault in missing {
                     writeln!(out, "  {fault}")?;
                 }
