@@ -20,8 +20,8 @@ use tokio::time::Instant;
 use crate::Link;
 use crate::control::{Arrival, ExecutionId, Origin};
 
-/// How many situations are remembered. All are forgotten beyond that, and
-/// learnt anew.
+/// How many situations and executions are remembered. All are forgotten beyond
+/// that, and learnt anew.
 const MOST: usize = 20_000;
 
 /// A handshake that is to fail.
@@ -168,13 +168,18 @@ impl Memory {
     }
 
     pub(crate) fn note_seen(&mut self, faultload: &Faultload) {
+        self.make_room();
         self.seen.insert(hash(faultload));
     }
 
-    fn note_next(&mut self, situation: u64, request: u64, count: u32) {
-        if self.next.len() >= MOST {
+    fn make_room(&mut self) {
+        if self.next.len().max(self.seen.len()) >= MOST {
             *self = Memory::default();
         }
+    }
+
+    fn note_next(&mut self, situation: u64, request: u64, count: u32) {
+        self.make_room();
         let next = Next::Only(request, count);
         match self.next.entry(situation) {
             Entry::Vacant(vacant) => {

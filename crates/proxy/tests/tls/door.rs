@@ -6,7 +6,7 @@ use std::time::Duration;
 use murphy_proxy::{Authority, Door, Refusal, Settings};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -23,6 +23,14 @@ pub(crate) fn door() -> Door {
 
 /// A caller that trusts an authority and nobody else.
 pub(crate) fn caller(authority: &Authority) -> ClientConfig {
+    caller_of(authority, rustls::DEFAULT_VERSIONS)
+}
+
+/// The same with these versions of TLS.
+pub(crate) fn caller_of(
+    authority: &Authority,
+    versions: &[&'static SupportedProtocolVersion],
+) -> ClientConfig {
     let mut roots = RootCertStore::empty();
     let pem = authority.certificate_pem().as_bytes();
     roots
@@ -30,7 +38,7 @@ pub(crate) fn caller(authority: &Authority) -> ClientConfig {
         .unwrap();
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
+        .with_protocol_versions(versions)
         .unwrap()
         .with_root_certificates(roots)
         .with_no_client_auth()

@@ -14,10 +14,11 @@ use rustls::ClientConfig;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::version::TLS12;
 use rustls::{DigitallySignedStruct, SignatureScheme};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::door::{caller, door};
+use crate::door::{caller, caller_of, door};
 use crate::support::{ALL, ANSWER, HTTP, Io, PATIENCE, Protocol, World};
 
 /// What rustls says.
@@ -61,6 +62,22 @@ async fn callers_see_what_is_wrong_with_the_handshake() {
             let (call, detail) = world.last().await;
             assert_eq!((call.point.frame().count, detail.landed), (2, None));
         }
+    }
+}
+
+#[tokio::test]
+async fn callers_with_tls_1_2_see_the_same() {
+    for (mode, says) in FAULTS {
+        let door = door();
+        let config = caller_of(&door.authority, &[&TLS12]);
+        let mut world = World::through(&door, config, "none").await;
+        assert_eq!(world.call(Protocol::Http1).await.status, Some(200));
+        world.next(&format!("** > back * #1 = {mode}")).await;
+        let error = world.try_connect(Protocol::Http1).await.err().expect(mode);
+        assert!(error.contains(says), "{mode}: {error}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let (_, detail) = world.last().await;
+        assert_eq!(detail.landed, Some(true), "{mode}");
     }
 }
 
