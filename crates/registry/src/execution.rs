@@ -356,7 +356,9 @@ impl Execution {
     /// From when on it is quiet, if nothing happens until then.
     fn quiet_at(&self, grace: Duration) -> Option<Instant> {
         let calls = self.calls();
-        (calls.unfinished == 0).then_some(calls.last_event + grace)
+        let quiet = calls.last_event + grace;
+        let quiet = calls.edges.settled().map_or(quiet, |at| at.max(quiet));
+        (calls.unfinished == 0).then_some(quiet)
     }
 
     /// Nothing more will be reported: nobody need wait for it.

@@ -12,6 +12,7 @@
 use std::collections::hash_map::{DefaultHasher, Entry};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+use std::time::Duration;
 
 use murphy_model::{CallId, Fault, Faultload, Mode, Point, Target, TlsFault};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -23,6 +24,10 @@ use crate::control::{Arrival, ExecutionId, Origin};
 /// How many situations and executions are remembered. All are forgotten beyond
 /// that, and learnt anew.
 const MOST: usize = 20_000;
+
+/// How long it takes at most until we hear of a handshake that was broken off.
+/// A caller that says nothing for longer has taken the certificate.
+const SETTLED: Duration = Duration::from_secs(1);
 
 /// A handshake that is to fail.
 #[derive(Clone, Debug)]
@@ -212,8 +217,8 @@ struct Came {
     open: Vec<(CallId, u64)>,
     /// The requests after which only equal ones came.
     unfollowed: Vec<u64>,
-    /// Whether a handshake is to fail, and nothing came since.
-    is_failing: bool,
+    /// Since when a handshake is to fail, if nothing came since.
+    failing: Option<Instant>,
     /// The request whose handshake failed, if nothing came since.
     failed: Option<Arc<Expected>>,
 }
@@ -221,7 +226,16 @@ struct Came {
 impl Edges {
     /// Whether a handshake is under way on an edge that is to fail.
     pub(crate) fn is_failing(&self, edge: &Edge) -> bool {
-        self.edges.get(edge).is_some_and(|came| came.is_failing)
+        self.edges
+            .get(edge)
+            .is_some_and(|came| came.failing.is_some())
+    }
+
+    /// Until when an execution is not over: a caller has broken a handshake off
+    /// before we hear of it.
+    pub(crate) fn settled(&self) -> Option<Instant> {
+        let failing = self.edges.values().filter_map(|came| came.failing);
+        failing.max().map(|since| since + SETTLED)
     }
 
     /// A handshake begins on an edge that is watched: the request it is for, if
@@ -254,7 +268,7 @@ impl Edges {
     /// The handshake that has just begun is to fail: what happened so far.
     pub(crate) fn failing(&mut self, edge: &Edge) -> u64 {
         let came = self.edges.entry(edge.clone()).or_default();
-        came.is_failing = true;
+        came.failing = Some(Instant::now());
         came.events
     }
 
@@ -273,7 +287,7 @@ impl Edges {
         came.note_beside(request, memory);
         came.note_followed(request, memory);
         came.open.push((call.id, request));
-        came.is_failing = false;
+        came.failing = None;
         came.failed = None;
         came.events += 1;
         let this = hash(&(call.first, call.count));

@@ -348,3 +348,26 @@ async fn handshakes_are_wanted_as_long_as_some_are_to_fail() {
         assert!(!campaign.registry.wants_handshakes(&cart));
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_execution_waits_for_word_of_a_handshake_that_fails() {
+    let campaign = Campaign::new();
+    campaign.see("none", &["cart /a"]);
+    for is_heard_of in [true, false] {
+        let run = campaign.begin("shop GET / > cart GET /a = tls:expired");
+        let shop = run.0.enter("shop");
+        let handshake = run.handshake().expect("/a comes next");
+        run.0.finish(shop, 200);
+        let word = async {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            if is_heard_of {
+                campaign.registry.broke_off(handshake);
+            }
+        };
+        let (recorded, ()) = tokio::join!(run.0.collect(), word);
+        assert!(recorded.quiet);
+        let calls = recorded.trace.calls().len();
+        assert_eq!(calls, if is_heard_of { 2 } else { 1 });
+        run.end();
+    }
+}
