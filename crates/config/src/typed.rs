@@ -132,7 +132,7 @@ impl Config {
             let known = || self.scenarios.iter().map(|it| it.name.as_str());
             let hint = match nearest(name, known()) {
                 Some(meant) => format!("did you mean `{meant}`?"),
-                None => format!("there are {}", self.names()),
+                None => self.names(),
             };
             Usage::new(format!("there is no scenario `{name}`"))
                 .at("--scenario", name, name, "not in the file")
@@ -180,10 +180,7 @@ impl Config {
                 ),
                 false => refusal(
                     "it is not known to which scenario's command this is to be added".to_owned(),
-                    format!(
-                        "name it, as in `murphy run NAME -- …`; there are {}",
-                        self.names()
-                    ),
+                    format!("name it, as in `murphy run NAME -- …`; {}", self.names()),
                 ),
             };
         };
@@ -256,9 +253,13 @@ impl Config {
             .collect()
     }
 
+    /// Which scenarios there are, as a hint.
     fn names(&self) -> String {
         let names: Vec<&str> = self.scenarios.iter().map(|it| it.name.as_str()).collect();
-        names.join(", ")
+        match names.as_slice() {
+            [only] => format!("there is only {only}"),
+            names => format!("there are {}", names.join(", ")),
+        }
     }
 }
 

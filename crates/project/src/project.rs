@@ -26,7 +26,7 @@ use crate::error::Error;
 use crate::typed::{Typed, TypedProject, TypedSearch};
 use crate::{descriptors, messages};
 use murphy_config::Usage;
-use murphy_config::{Config, Extended, IdentityRules, Switch, TypedEach};
+use murphy_config::{Config, Extended, IdentityRules, Switch, TYPED, TypedEach};
 
 /// A user's own system.
 pub struct Project {
@@ -99,6 +99,18 @@ impl Project {
     /// Murphy's own directory.
     pub fn state(&self) -> &Path {
         &self.config.store.directory
+    }
+
+    /// The scenario that stands for several tests, if this is one of them.
+    pub fn suite_of(&self, test: &ScenarioSpec) -> Option<&ScenarioSpec> {
+        if self.scenarios.iter().any(|it| it.name == test.name) {
+            return None;
+        }
+        self.scenarios.iter().find(|it| {
+            let rest = test.name.strip_prefix(&it.name);
+            // The tests of a typed command are called as their runner calls them.
+            it.name == TYPED || rest.is_some_and(|rest| rest.starts_with('/'))
+        })
     }
 
     /// The campaigns on record, made if there are none.

@@ -196,7 +196,7 @@ impl<'r> Run<'r> {
                 Err(
                     error
                     @ (Error::Reference { .. } | Error::Flaky { .. } | Error::Unstable { .. }),
-                ) if is_test(&self.project, scenario) => {
+                ) if self.project.suite_of(scenario).is_some() => {
                     results.push(RunResult::NotRun {
                         scenario: scenario.name.clone(),
                         why: error.in_one_line(),
@@ -286,12 +286,6 @@ enum Anew {
     Yes,
     /// The tests of a suite follow one another, as they always do.
     No,
-}
-
-/// Whether a scenario is one of the tests that another stands for.
-fn is_test(project: &Project, scenario: &ScenarioSpec) -> bool {
-    let mut own = project.scenarios.iter();
-    !own.any(|it| it.name == scenario.name)
 }
 
 /// The system that the scenarios of a run share.
@@ -420,14 +414,19 @@ async fn attempt(
         about: about(scenario),
         explain_command: explain_command(args, project, scenario),
         explain_ending: explain_ending(&project.command),
-        rerun_command: rerun::run_command(args.project.config.as_deref(), project, scenario),
-        declared_in: match is_in_file(project, scenario) {
-            true => format!("[scenario.{}]", scenario.name),
-            false => "the scenario in murphy.toml".to_owned(),
+        rerun_command: rerun::run_command(
+            args.project.config.as_deref(),
+            project,
+            scenario,
+            &args.search.typed(),
+        ),
+        declared_in: match project.suite_of(scenario).unwrap_or(scenario) {
+            it if is_in_file(project, it) => format!("[scenario.{}]", it.name),
+            _ => "the scenario in murphy.toml".to_owned(),
         },
         solo: None,
     };
-    let anew = if is_test(project, scenario) {
+    let anew = if project.suite_of(scenario).is_some() {
         Anew::No
     } else {
         Anew::Yes
@@ -608,7 +607,7 @@ fn explain_command(args: &RunArgs, project: &Project, scenario: &ScenarioSpec) -
         add("--config", &config.display().to_string());
     }
     let is_only = project.command.is_empty() && project.config.scenarios.len() == 1;
-    if is_test(project, scenario) || (is_in_file(project, scenario) && !is_only) {
+    if project.suite_of(scenario).is_some() || (is_in_file(project, scenario) && !is_only) {
         add("--scenario", &scenario.name);
     }
     words.join(" ")

@@ -33,11 +33,24 @@ pub(crate) fn demo_command(app: &str, system: &TypedExample, args: &TypedSearch)
     }
 }
 
-/// `murphy run` for this scenario, without the modes and a typed test.
-pub fn run_command(config: Option<&Path>, project: &Project, scenario: &ScenarioSpec) -> String {
+/// `murphy run` for this scenario as far as these arguments bound it, without the
+/// modes and a typed test.
+pub fn run_command(
+    config: Option<&Path>,
+    project: &Project,
+    scenario: &ScenarioSpec,
+    args: &TypedSearch,
+) -> String {
     let mut words = vec!["murphy run".to_owned()];
-    if project.command.is_empty() && project.config.scenarios.len() > 1 {
-        words.push(quoted(&scenario.name));
+    let is_test = project.suite_of(scenario).is_some();
+    let is_typed = !project.command.is_empty();
+    match is_test {
+        true if is_typed => words.push(format!("--each -k {}", quoted(&scenario.name))),
+        false if is_typed || project.config.scenarios.len() == 1 => {}
+        _ => words.push(quoted(&scenario.name)),
+    }
+    if let Some(most) = args.max_faults {
+        words.push(format!("--max-faults {most}"));
     }
     if let Some(config) = config {
         words.push(format!(
