@@ -78,7 +78,7 @@ pub(crate) struct Error {
 pub struct Answer {
     /// The headers, without those of framing.
     pub headers: Vec<(HeaderName, HeaderValue)>,
-    /// The body, which nobody gets who asks with HEAD.
+    /// The body; a HEAD request gets none.
     pub body: String,
 }
 

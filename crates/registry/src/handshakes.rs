@@ -250,8 +250,8 @@ impl Edges {
         let expected = match memory.next.get(&situation) {
             Some(Next::Only(request, _)) => memory.requests.get(request)?.clone(),
             Some(Next::Several) => return None,
-            // Somebody whose handshake failed, and who asks for nothing else
-            // here, can only be asking again.
+            // A caller whose handshake failed, and that asks for nothing else
+            // here, can only be trying again.
             None => {
                 let failed = came.failed.clone()?;
                 Some(failed).filter(|it| !memory.followed.contains(&it.key))?

@@ -253,7 +253,7 @@ fn source(checker: &mut Checker<'_>, name: &Text, raw: Service, has_hosts: bool)
     }
 }
 
-/// A service that is nowhere in particular.
+/// A service without an address of its own.
 fn hosts_alone(checker: &mut Checker<'_>, raw: Service) -> Option<Source> {
     let needs_address = [
         ("directory", raw.directory.map(|text| text.span)),
