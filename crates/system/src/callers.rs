@@ -99,7 +99,11 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let own = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let calling = CallingProcesses::default();
-        assert_eq!(calling.of_socket(inode(&own)), None, "nobody is known");
+        assert_eq!(
+            calling.of_socket(inode(&own)),
+            None,
+            "no service is known yet"
+        );
         // A process of the group, not its leader, has inherited a socket.
         let inherited = TcpListener::bind("127.0.0.1:0").unwrap();
         let at = inode(&inherited);
