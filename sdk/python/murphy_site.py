@@ -718,7 +718,18 @@ def _patch_asyncio(module):
 
         return call
 
+    def sleep(original):
+        async def call(delay, *args, **kwargs):
+            # SDKs import asyncio within functions, too: who waits is known here only.
+            if _is_back_off(str(sys._getframe(1).f_globals.get("__name__"))):
+                delay = _skip(delay)
+            return await original(delay, *args, **kwargs)
+
+        return call
+
     _patch(module, "run_coroutine_threadsafe", run_coroutine_threadsafe)
+    if _SCALE != 1:
+        _patch(module, "sleep", sleep)
 
 
 def _patch_unittest(module):
@@ -787,10 +798,6 @@ def _monotonic():
     return time.monotonic() + _passed()
 
 
-def _async_sleep(delay, *args, **kwargs):
-    return sys.modules["asyncio"].sleep(_skip(delay), *args, **kwargs)
-
-
 class _Stand(types.ModuleType):
     """A module as the modules of an SDK see it: some of its functions are ours."""
 
@@ -807,8 +814,8 @@ _stands = {}
 
 def _stand_in(name, real):
     if name not in _stands:
-        own = {"time": dict(sleep=_sleep, time=_time, monotonic=_monotonic), "asyncio": dict(sleep=_async_sleep)}.get(name)
-        _stands[name] = _Stand(real, **own) if own else _Stand(real, datetime=_shifted(real.datetime))
+        own = dict(sleep=_sleep, time=_time, monotonic=_monotonic) if name == "time" else dict(datetime=_shifted(real.datetime))
+        _stands[name] = _Stand(real, **own)
     return _stands[name]
 
 
@@ -823,6 +830,7 @@ def _shifted(datetime):
     return Datetime
 
 
+@functools.lru_cache(4096)
 def _is_back_off(name):
     def below(names):
         return any(name == other or name.startswith(other + ".") for other in names)
@@ -831,36 +839,14 @@ def _is_back_off(name):
 
 
 def _shorten_waits(module):
-    if module.__name__.split(".")[0] == "tenacity":
-        _shorten_tenacity(module)
     functions = {time.sleep: _sleep, time.time: _time, time.monotonic: _monotonic}
     for name, value in list(vars(module).items()):
         if value is time:
             setattr(module, name, _stand_in("time", value))
-        elif isinstance(value, types.ModuleType):
-            if value is sys.modules.get("asyncio"):
-                setattr(module, name, _stand_in("asyncio", value))
-            elif value is sys.modules.get("datetime") and module.__name__.startswith("backoff."):
-                setattr(module, name, _stand_in("datetime", value))
+        elif isinstance(value, types.ModuleType) and value is sys.modules.get("datetime") and module.__name__.startswith("backoff."):
+            setattr(module, name, _stand_in("datetime", value))
         elif isinstance(value, types.BuiltinFunctionType) and value in functions:
             setattr(module, name, functions[value])
-        elif isinstance(value, types.FunctionType) and value is getattr(sys.modules.get("asyncio"), "sleep", None):
-            setattr(module, name, _async_sleep)
-
-
-def _shorten_tenacity(module):
-    """Its asynchronous sleep imports asyncio when it is called, and is the default of an argument."""
-    sleep, retrying = getattr(module, "_portable_async_sleep", None), getattr(module, "AsyncRetrying", None)
-    if sleep is None or retrying is None:
-        return
-
-    @functools.wraps(sleep)
-    async def shortened(seconds):
-        await sleep(_skip(seconds))
-
-    initialise = retrying.__init__
-    initialise.__defaults__ = tuple(shortened if value is sleep else value for value in initialise.__defaults__ or ())
-    module._portable_async_sleep = shortened
 
 
 # ---- what an exception says, for results ----
@@ -907,13 +893,16 @@ def _text(error):
 
 
 def _frames(error):
-    frames, traceback = [], error.__traceback__
+    """From the first frame of test or application inward: what is around it is the runner's."""
+    frames, begun, traceback = [], None, error.__traceback__
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        if _kinds.get(code.co_filename, None) is not _OTHER or _absolute(code.co_filename) not in _OWN_FILES:
+        if _absolute(code.co_filename) not in _OWN_FILES:
+            if begun is None and _kind(code.co_filename) in (_APPLICATION, _TESTS):
+                begun = len(frames)
             frames.append(_frame_text(code, traceback.tb_lineno))
         traceback = traceback.tb_next
-    return frames
+    return frames[begun or 0 :]
 
 
 def _get(thing, name):
@@ -983,9 +972,11 @@ def _is_injected(error):
     """This file raised it, or a client did for that."""
     if getattr(error, "_murphy_injected", False):
         return True
-    if type(error).__module__.split(".")[0] not in CLIENTS and not isinstance(error, TimeoutError):
-        return False
-    return bool(_first_in(error, lambda one: getattr(one, "_murphy_injected", None)))
+    return _is_of_client(error) and bool(_first_in(error, lambda one: getattr(one, "_murphy_injected", None)))
+
+
+def _is_of_client(error):
+    return type(error).__module__.split(".")[0] in CLIENTS or type(error).__name__ == "TimeoutError" and type(error).__module__ in ("builtins", "asyncio.exceptions")
 
 
 def _call_of(error):
@@ -995,7 +986,7 @@ def _call_of(error):
         return next((call for call in (_get(place, "_murphy_call") for place in places if place is not None) if isinstance(call, str)), None)
 
     call = found(error)
-    if call is None and type(error).__module__.split(".")[0] in CLIENTS:
+    if call is None and _is_of_client(error):
         call = _first_in(error, found)
     return call
 
@@ -1089,6 +1080,7 @@ def install():
     if any(getattr(finder, "murphy_site", False) for finder in sys.meta_path):
         return
     _settings()
+    _is_back_off.cache_clear()
     sys.meta_path.insert(0, _Importer())
     for name, module in list(sys.modules.items()):
         if module is not None and (name in PATCHES or _is_back_off(name)):

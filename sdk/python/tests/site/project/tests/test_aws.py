@@ -62,5 +62,5 @@ def test_short_async(): asyncio.run(aws.async_put("short", **SHORT))
 
 
 def test_many():
-    for number in range(200):
+    for number in range(100):
         aws.save("many")
