@@ -120,7 +120,6 @@ def _test_now():
         return None
     # pytest alone: whose fixture is set up is not known, so none counts as the test's own.
     name, _, phase = running.rpartition(" ")
-    _test_files.add(_absolute(name.split("::", 1)[0]))
     phase = phase.strip("()")
     return _Test(name, "setup(wider)" if phase == "setup" else phase)
 
@@ -185,6 +184,9 @@ def _classify(filename):
     if path in _test_files or os.path.basename(path) == "conftest.py":
         return _TESTS
     slashed = path.replace(os.sep, "/")
+    running = os.environ.get("PYTEST_CURRENT_TEST")  # of a pytest that tells nobody what it collected
+    if running and slashed.endswith("/" + running.split("::", 1)[0]):
+        return _TESTS
     if slashed.endswith("/asyncio/events.py"):
         return _LOOP
     if any(_within(path, place) for place in _APP_PATHS) or any(package in slashed for package in _APP_PACKAGES):
@@ -739,7 +741,7 @@ def _patch_unittest(module):
         def call(self, result=None):
             if _current is not None or os.environ.get("PYTEST_CURRENT_TEST"):
                 return original(self, result)
-            add_test_files([file for file in (getattr(sys.modules.get(type(self).__module__), "__file__", None),) if file])
+            _add_test_class(type(self))
             begin_test(self.id())
             for name, phase in (("_callSetUp", "setup(function)"), ("_callTestMethod", "call"), ("_callTearDown", "teardown")):
                 if hasattr(self, name):
@@ -754,6 +756,25 @@ def _patch_unittest(module):
         return call
 
     _patch(module.TestCase, "run", run)
+
+
+def _patch_unittest_loader(module):
+    """Classes are set up before the first of their tests runs."""
+
+    def load(original):
+        def call(self, testCaseClass, *args, **kwargs):
+            _add_test_class(testCaseClass)
+            return original(self, testCaseClass, *args, **kwargs)
+
+        return call
+
+    _patch(module.TestLoader, "loadTestsFromTestCase", load)
+
+
+def _add_test_class(case):
+    file = getattr(sys.modules.get(case.__module__), "__file__", None)
+    if file and _absolute(file) not in _test_files:
+        add_test_files([file])
 
 
 def _in_phase(function, phase):
@@ -1013,6 +1034,7 @@ PATCHES = {
     "asyncio.base_events": _patch_base_events,
     "asyncio": _patch_asyncio,
     "unittest.case": _patch_unittest,
+    "unittest.loader": _patch_unittest_loader,
 }
 
 

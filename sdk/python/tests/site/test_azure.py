@@ -83,3 +83,7 @@ def test_an_error_of_the_service(azure):
     error = result["exceptions"][0]
     assert (error["status"], error["code"], error["injected"]) == (404, "BlobNotFound", False)
     assert error["call"] == result["seen"][-1].murphy["call"] and error["request_id"]
+
+
+def test_azurite_refuses_a_wrong_signature(azure):
+    assert azure("test_wrong_key", outcome="failed")["exceptions"][0]["status"] == 403
