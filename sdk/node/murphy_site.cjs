@@ -256,7 +256,8 @@ function parseFrame(text) {
 /** The written frames of an error, innermost first. */
 function framesOf(error) {
   const text = typeof error === 'object' && error !== null && typeof error.stack === 'string' ? error.stack : '';
-  return text.split('\n').map(parseFrame).filter((frame) => frame && frame.file !== __filename && !frame.file.endsWith('murphy_worker.mjs'));
+  const isOurs = ({ file }) => file === __filename || file.endsWith('murphy_worker.mjs');
+  return text.split('\n').map(parseFrame).filter((frame) => frame && !frame.file.startsWith('node:') && !isOurs(frame));
 }
 
 // ---- cloud calls ----
@@ -276,11 +277,14 @@ class Call {
 
 let calls = 0;
 
-function newCall(operation, above) {
-  return new Call(operation, joinParent(captureStack(above), contexts.getStore()?.parent ?? contexts.getStore()?.call));
+/** The SDK's family is that of `wrapOuter`: what a method of it has kept is nearer than what lies between. */
+function newCall(operation, above, family) {
+  const store = contexts.getStore();
+  const outer = family && store?.outer?.family === family ? store.outer : undefined;
+  return new Call(operation, outer ?? joinParent(captureStack(above), store?.parent ?? store?.call));
 }
 
-/** A stack that does not reach the test goes on where the SDK, a callback or a server of the test was entered. */
+/** A stack that does not reach the test goes on where the call around it, or a server of the test, was entered. */
 function joinParent(own, parent) {
   if (own.line || !parent) return own;
   const places = new Set(own.stack.map(withoutLine));
@@ -305,7 +309,7 @@ function callOfRequest(header, above) {
   if (id === undefined) return newCall(undefined, above);
   let call = callsBySdkId.get(id);
   if (!call) {
-    call = newCall(undefined, above);
+    call = newCall(undefined, above, header('x-goog-api-client') ? 'google' : undefined);
     callsBySdkId.set(id, call);
     if (callsBySdkId.size > KEPT_IDS) callsBySdkId.delete(callsBySdkId.keys().next().value);
   }
@@ -332,9 +336,10 @@ function encode(value) {
   return Buffer.from(value).toString().replace(/[^\x20-\x7e]|[%,]/gu, encodeURIComponent);
 }
 
-/** Azure's clients name their package; the method is all that they tell of the operation. */
+/** Azure's clients name their package, some a wrong one; the method is all that they tell of the operation. */
 function operationOf(method, header) {
-  const service = /azsdk-js-([\w-]+)\//.exec(header('user-agent') ?? header('x-ms-useragent') ?? '')?.[1];
+  const named = /azsdk-js-([\w-]+)\//.exec(header('user-agent') ?? header('x-ms-useragent') ?? '')?.[1];
+  const service = named && (contexts.getStore()?.outer?.service ?? named);
   return service && `${service}.${method || 'GET'}`;
 }
 
@@ -443,7 +448,7 @@ const failures = new WeakMap();
 
 /** Runs one operation of an SDK as one cloud call. What it returns settles when the call is over. */
 function follow(call, operation) {
-  const returned = contexts.run({ ...contexts.getStore(), call, parent: undefined }, operation);
+  const returned = contexts.run({ ...contexts.getStore(), call }, operation);
   if (typeof returned?.then !== 'function') return returned;
   return returned.then(
     (value) => {
@@ -473,7 +478,7 @@ function wrapMethod(prototype, name, wrap) {
 /** AWS: `client.send(command)`, and so `client.putObject(…)`. */
 function wrapSend(original) {
   return function send(command, ...rest) {
-    const call = guard(() => newCall(smithyOperation(this, command), send));
+    const call = guard(() => newCall(smithyOperation(this, command), send, 'aws'));
     if (!call) return original.call(this, command, ...rest);
     const at = rest.findIndex((each) => typeof each === 'function');
     if (at >= 0) {
@@ -497,26 +502,39 @@ function smithyOperation(client, command) {
 /** Azure: all policies of one request, the retry among them. */
 function wrapPipeline(original) {
   return function sendRequest(...args) {
-    const call = activeCall() ? undefined : guard(() => newCall(undefined, sendRequest));
+    const call = activeCall() ? undefined : guard(() => newCall(undefined, sendRequest, 'azure'));
     return call ? follow(call, () => original.apply(this, args)) : original.apply(this, args);
   };
 }
 
 /** Methods above the entry, from which the entry is reached by events or a race: they keep the stack of who called them. */
-function wrapOuter(original) {
-  return function outer(...args) {
-    const own = contexts.getStore()?.parent ? undefined : guard(() => joinParent(captureStack(outer), contexts.getStore()?.call));
-    if (!own || (!own.stack.length && !own.line)) return original.apply(this, args);
-    return contexts.run({ ...contexts.getStore(), parent: own }, () => original.apply(this, args));
-  };
+function wrapOuter(family, service) {
+  return (original) =>
+    function outer(...args) {
+      const store = guard(() => contextOfOuter(outer, family, service));
+      return store ? contexts.run(store, () => original.apply(this, args)) : original.apply(this, args);
+    };
 }
 
-function wrapClasses(exported, names, wrap = wrapOuter) {
+function contextOfOuter(above, family, service) {
+  const store = contexts.getStore();
+  // Methods of an SDK call each other.
+  if (store?.outer?.family === family && callerKind(above) === 'other') return undefined;
+  const own = joinParent(captureStack(above), store?.parent ?? store?.call);
+  return own.stack.length || own.line ? { ...store, outer: { ...own, family, service } } : undefined;
+}
+
+function callerKind(above) {
+  const name = captureSites(1, above).sites[0]?.getFileName();
+  return name ? kindOf(fileOf(name)) : 'other';
+}
+
+function wrapClasses(exported, names, family, service) {
   for (const name of names) {
     const prototype = exported[name]?.prototype;
     for (const method of Object.getOwnPropertyNames(prototype ?? {})) {
       const { value } = Object.getOwnPropertyDescriptor(prototype, method);
-      if (method !== 'constructor' && typeof value === 'function') wrapMethod(prototype, method, wrap);
+      if (method !== 'constructor' && typeof value === 'function') wrapMethod(prototype, method, wrapOuter(family, service));
     }
   }
 }
@@ -524,16 +542,17 @@ function wrapClasses(exported, names, wrap = wrapOuter) {
 /** What is hooked in the exports of which modules. */
 const ENTRIES = [
   [/[\\/]@(?:smithy|aws-sdk)[\\/](?:core|smithy-client)[\\/]/, ({ Client }) => Client?.prototype?.destroy && wrapMethod(Client.prototype, 'send', wrapSend)],
-  [/[\\/]@aws-sdk[\\/]lib-storage[\\/]/, (exported) => wrapClasses(exported, ['Upload'])],
+  [/[\\/]@aws-sdk[\\/]lib-storage[\\/]/, (exported) => wrapClasses(exported, ['Upload'], 'aws')],
   [
     /[\\/](?:@azure[\\/]core-rest-pipeline|@typespec[\\/]ts-http-runtime)[\\/]/,
     ({ createEmptyPipeline }) => createEmptyPipeline && wrapMethod(Object.getPrototypeOf(createEmptyPipeline()), 'sendRequest', wrapPipeline),
   ],
   [
-    /[\\/]@azure[\\/]storage-(?:blob|queue)[\\/]dist[\\/]/,
-    (exported) => wrapClasses(exported, ['BlobClient', 'BlockBlobClient', 'AppendBlobClient', 'PageBlobClient', 'ContainerClient', 'BlobServiceClient', 'QueueClient', 'QueueServiceClient']),
+    /[\\/]@azure[\\/]storage-blob[\\/]dist[\\/]/,
+    (exported) => wrapClasses(exported, ['BlobClient', 'BlockBlobClient', 'AppendBlobClient', 'PageBlobClient', 'ContainerClient', 'BlobServiceClient'], 'azure', 'azure-storage-blob'),
   ],
-  [/[\\/]@google-cloud[\\/]storage[\\/]/, (exported) => wrapClasses(exported, ['File', 'Bucket', 'Storage'])],
+  [/[\\/]@azure[\\/]storage-queue[\\/]dist[\\/]/, (exported) => wrapClasses(exported, ['QueueClient', 'QueueServiceClient'], 'azure', 'azure-storage-queue')],
+  [/[\\/]@google-cloud[\\/]storage[\\/]/, (exported) => wrapClasses(exported, ['File', 'Bucket', 'Storage'], 'google')],
   [/[\\/]jest-runtime[\\/]/, (exported) => patchJest(exported.default ?? exported)],
   [/[\\/]mocha[\\/]lib[\\/]runnable\.js$/, (exported) => patchMocha(exported)],
 ];
@@ -740,9 +759,10 @@ function patchNodeTest() {
 
 function contextOfNodeTest(resource, context) {
   const kind = resource.constructor.name;
-  if (!['Test', 'TestHook', 'Suite'].includes(kind) || !resource.harness) return undefined;
+  if (!['Test', 'TestHook', 'Suite'].includes(kind) || !('harness' in resource)) return undefined;
   addTestFiles([resource.loc?.file ? fileOf(resource.loc.file) : process.argv[1]]);
-  if (kind === 'Suite' || !resource.parent === (kind === 'Test')) return undefined;
+  const isRoot = kind === 'Test' && !resource.parent;
+  if (kind === 'Suite' || isRoot) return undefined;
   const phase = kind === 'Test' ? 'call' : (HOOK_PHASES[resource.hookType] ?? 'setup(function)');
   const ofOneTest = kind === 'Test' || ['beforeEach', 'afterEach'].includes(resource.hookType);
   if (!ofOneTest || context?.name === undefined) {
