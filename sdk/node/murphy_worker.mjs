@@ -27,12 +27,28 @@ const ANSWER_TIMEOUT = 60_000;
 /** What is about to end gets this long, in ms, before it counts as left behind. */
 const LEFT_BEHIND_GRACE = 100;
 /** Differ between executions without the test having changed them. */
-const OWN_VARIABLES = ['TRACEPARENT', 'TRACESTATE', 'BAGGAGE', 'MURPHY_EXECUTION', 'MURPHY_FAULTS'];
+const OWN_VARIABLES = ['TRACEPARENT', 'TRACESTATE', 'BAGGAGE', 'MURPHY_EXECUTION', 'MURPHY_FAULTS', 'MURPHY_TEST', 'MURPHY_TEST_PHASE'];
 
 const inVitestWorker = Boolean(globalThis.__vitest_worker__);
 const cwd = process.cwd();
+/** The site library, which wants to know the test and its phase; without MURPHY_SITE there is none. */
+const site = siteLibrary();
 // Before anything is patched, and before a test can.
-const request = http.request;
+const request = site?.request ?? http.request;
+
+function siteLibrary() {
+  if (process.env.MURPHY_SITE !== '1') return undefined;
+  try {
+    // A thread or process that did not inherit NODE_OPTIONS.
+    const library = globalThis[Symbol.for('murphy.site')] ?? createRequire(import.meta.url)('./murphy_site.cjs');
+    if (!library?.manage) return undefined;
+    library.manage();
+    return library;
+  } catch (error) {
+    say(`the site library cannot be loaded: ${error.message}`);
+    return undefined;
+  }
+}
 
 // ---- the conversation with Murphy ----
 
@@ -144,11 +160,7 @@ function patchClients() {
   for (const module of [http, https]) {
     const original = module.request;
     module.request = function (...args) {
-      const asked = original.apply(this, args);
-      for (const [name, value] of Object.entries(headers)) {
-        if (!asked.headersSent && !asked.hasHeader(name)) asked.setHeader(name, value);
-      }
-      return asked;
+      return original.apply(this, withContext(args));
     };
     module.get = function (...args) {
       const asked = module.request(...args);
@@ -166,6 +178,19 @@ function patchClients() {
       else asked.headers += `${name}: ${value}\r\n`;
     }
   });
+}
+
+/** The arguments of a request with the headers that it does not set. With `Expect: 100-continue` Node sends what is in the options, at once. */
+function withContext(args) {
+  const at = typeof args[0] === 'string' || args[0]?.href !== undefined ? 1 : 0;
+  const given = typeof args[at] === 'object' && args[at] !== null ? args[at] : undefined;
+  const own = given?.headers;
+  const pairs = Array.isArray(own) && Array.isArray(own[0]);
+  const set = namesOf(pairs ? own.flat() : Array.isArray(own) ? own : Object.entries(own ?? {}).flat());
+  const added = Object.entries(headers).filter(([name]) => !set.includes(name.toLowerCase()));
+  if (!added.length) return args;
+  const all = Array.isArray(own) ? own.concat(pairs ? added : added.flat()) : { ...own, ...Object.fromEntries(added) };
+  return [...args.slice(0, at), { ...given, headers: all }, ...args.slice(given ? at + 1 : at)];
 }
 
 function namesOf(written) {
@@ -301,13 +326,15 @@ function resources() {
 // ---- what is reported ----
 
 function result(order, outcome, phase, error) {
+  const failure = error === undefined || outcome === 'skipped' ? undefined : error;
   return {
     execution: order.execution,
     test: order.test,
     outcome,
     phase,
     message: error === undefined ? '' : headline(messageOf(error)) || 'failed',
-    exceptions: error === undefined || outcome === 'skipped' ? [] : chain(error),
+    exceptions: failure === undefined ? [] : chain(failure),
+    ...(site && { assertion: site.assertionOf(failure) }),
     output: '',
     took_ms: 0,
     shares: [],
@@ -350,7 +377,7 @@ function chain(error) {
     if (next === undefined || next === null || seen.has(next)) continue;
     seen.add(next);
     const message = typeof next === 'object' ? String(next.message ?? '') : String(next);
-    found.push({ type: nameOf(next), message: message.slice(0, MESSAGE_LIMIT) });
+    found.push({ type: nameOf(next), message: message.slice(0, MESSAGE_LIMIT), ...site?.describe(next) });
     if (typeof next !== 'object') continue;
     waiting.unshift(next.cause);
     if (Array.isArray(next.errors)) waiting.push(...next.errors);
@@ -445,6 +472,7 @@ class WarmMocha {
     if (mocha.options.delay) await new Promise((resolve) => mocha.suite.once('run', resolve));
     if (mocha.suite.hasOnly()) mocha.suite.filterOnly();
     this.collect();
+    site?.addTestFiles([...mocha.files, ...[mocha.options.require ?? []].flat()].map((file) => path.resolve(file)));
     for (const event of ['uncaughtException', 'unhandledRejection']) {
       process.removeAllListeners(event);
       process.on(event, (error) => this.uncaught(error));
@@ -492,6 +520,7 @@ class WarmMocha {
       report = await this.phases(order, entry.test);
     } finally {
       endContext();
+      site?.end();
       this.printed = capture.end();
     }
     report.output = endOf(this.printed + report.output);
@@ -503,23 +532,28 @@ class WarmMocha {
     const chain = suitesOf(test);
     const failures = [];
     await this.control.phase(order.execution, 'setup');
+    site?.begin(order.test, 'teardown');
     await this.leave(chain);
+    site?.setPhase('setup(wider)');
     let failure = test.isPending() ? undefined : await this.enter(chain, test);
     const state = new ProcessState();
     const begun = [];
     let skipped = test.isPending();
+    site?.setPhase('setup(function)');
     if (!failure && !skipped) [failure, skipped] = await this.beforeEach(chain, test, begun);
     if (failure) failures.push({ outcome: 'error', phase: 'setup', error: failure });
     if (!failure && !skipped) {
       await this.control.phase(order.execution, 'call');
-      const error = await this.runnable(test, test);
+      site?.setPhase('call');
+      const error = await this.runnable(test, test, site?.runInTest);
       if (error) failures.push({ outcome: 'failed', phase: 'call', error });
       skipped = test.pending && !error;
     }
     await this.control.phase(order.execution, 'teardown');
+    site?.setPhase('teardown');
     for (const suite of begun.reverse()) {
       for (const hook of suite._afterEach) {
-        const error = await this.runnable(hook, test);
+        const error = await this.runnable(hook, test, site?.runInTest);
         if (error) failures.push({ outcome: 'error', phase: 'teardown', error });
       }
     }
@@ -538,7 +572,7 @@ class WarmMocha {
     for (const suite of chain) {
       begun.push(suite);
       for (const hook of suite._beforeEach) {
-        const error = await this.runnable(hook, test);
+        const error = await this.runnable(hook, test, site?.runInTest);
         if (error) return [error, false];
         if (hook.pending) return [undefined, true];
       }
@@ -568,8 +602,8 @@ class WarmMocha {
     }
   }
 
-  /** One hook or test, with mocha's own time limit. The error, or undefined. */
-  runnable(runnable, test) {
+  /** One hook or test, with mocha's own time limit. The error, or undefined. What belongs to one test alone is run by `inTest`. */
+  runnable(runnable, test, inTest = (run) => run()) {
     runnable.reset?.();
     runnable.asyncOnly = Boolean(this.mocha.options.asyncOnly);
     if (runnable !== test && runnable.ctx) runnable.ctx.currentTest = test;
@@ -582,7 +616,7 @@ class WarmMocha {
       runnable.removeAllListeners('error');
       runnable.on('error', done);
       this.current = done;
-      runnable.run(done);
+      inTest(() => runnable.run(done));
     });
   }
 
@@ -721,6 +755,8 @@ class WarmVitest {
     report.output = failures.map((error) => `---- failed ----\n${stackOf(error)}\n`).join('');
     report.shares = meta.shares ?? [];
     report.changed = meta.changed ?? [];
+    // The worker saw the error itself, and which call it came from.
+    if (state === 'failed' && meta.failure) Object.assign(report, meta.failure);
     return report;
   }
 }
@@ -734,7 +770,16 @@ async function warmRunner() {
   const { getFn } = await import(pathToFileURL(path.join(folder, 'dist', 'suite.js')));
 
   return class extends VitestTestRunner {
-    given = globalThis.__vitest_worker__.providedContext.murphy;
+    given = this.startSite(globalThis.__vitest_worker__.providedContext.murphy);
+
+    /** Before the file is read. */
+    startSite(given) {
+      const { ctx, config } = globalThis.__vitest_worker__;
+      const files = (ctx.files ?? []).map((file) => file.filepath ?? file);
+      site?.addTestFiles([...files, ...[config?.setupFiles ?? []].flat()]);
+      if (given) site?.begin(given.order.test, 'setup(wider)');
+      return given;
+    }
 
     async onBeforeRunFiles(files) {
       if (this.given) {
@@ -755,6 +800,7 @@ async function warmRunner() {
       if (this.given) {
         test.meta.murphy = { phase: 'setup', changed: [] };
         this.state = new ProcessState();
+        site?.setPhase('setup(function)');
       }
       await super.onBeforeTryTask?.(test, attempt);
     }
@@ -764,8 +810,14 @@ async function warmRunner() {
       if (meta) {
         await this.announce('call');
         meta.phase = 'call';
+        site?.setPhase('call');
       }
-      await getFn(test)();
+      try {
+        await getFn(test)();
+      } catch (error) {
+        if (meta && site) meta.failure = { exceptions: chain(error), assertion: site.assertionOf(error) };
+        throw error;
+      }
       if (meta) meta.called = true;
     }
 
@@ -773,6 +825,7 @@ async function warmRunner() {
       const meta = test.meta.murphy;
       if (meta) {
         await this.announce('teardown');
+        site?.setPhase('teardown');
         if (test.result.state !== 'fail') meta.phase = 'teardown';
       }
       await super.onTaskFinished?.(test);
@@ -788,6 +841,7 @@ async function warmRunner() {
 
     async onAfterRunFiles(files) {
       endContext();
+      site?.end();
       await super.onAfterRunFiles?.(files);
       this.control?.agent.destroy();
     }
