@@ -875,29 +875,44 @@ def _shorten_waits(module):
 
 def describe(error):
     """The fields of an exception in a worker's result, besides its type and message."""
-    status, code, request_id = _answer(error)
-    return {
-        "frames": _frames(error)[-FRAME_LIMIT:],
-        "status": status,
-        "code": code,
-        "request_id": request_id,
-        "injected": _is_injected(error),
-        "call": _call_of(error),
-    }
+    try:
+        status, code, request_id = _answer(error)
+        return {
+            "frames": _frames(error)[-FRAME_LIMIT:],
+            "status": status,
+            "code": code,
+            "request_id": request_id,
+            "injected": _is_injected(error),
+            "call": _call_of(error),
+        }
+    except Exception as trouble:  # exceptions of a project may do anything when they are asked
+        _warn("an exception is not described", trouble)
+        return {}
 
 
 def assertion(error):
     """Where an assertion failed, and what it says: the innermost frame that is no library's."""
-    if not isinstance(error, AssertionError) and type(error).__name__ not in ("Failed", "_ShouldStop"):
+    try:
+        return _assertion(error) if isinstance(error, AssertionError) or _is_failure_of_pytest(error) else None
+    except Exception as trouble:
+        _warn("an assertion is not described", trouble)
         return None
-    place, traceback = None, error.__traceback__
+
+
+def _is_failure_of_pytest(error):
+    """`pytest.fail`, and `pytest.raises` around what does not raise."""
+    return type(error).__name__ == "Failed" and type(error).__module__ == "_pytest.outcomes"
+
+
+def _assertion(error):
+    place, innermost, traceback = None, None, error.__traceback__
     while traceback is not None:
-        kind = _kind(traceback.tb_frame.f_code.co_filename)
-        if kind in (_APPLICATION, _TESTS):
-            place = (traceback.tb_frame.f_code.co_filename, traceback.tb_lineno)
+        innermost = traceback.tb_frame
+        if _kind(innermost.f_code.co_filename) in (_APPLICATION, _TESTS):
+            place = (innermost.f_code.co_filename, traceback.tb_lineno)
         traceback = traceback.tb_next
-    if place is None:
-        return None
+    if place is None or str(innermost.f_globals.get("__name__")).split(".")[0] in CLIENTS:
+        return None  # a client asserts something about itself
     text = _text(error)
     if not text:
         import linecache
@@ -960,11 +975,13 @@ def _reason(errors):
 
 
 def _request_id(headers):
+    if headers is None or not hasattr(headers, "get"):
+        return None
     for name in REQUEST_IDS:
-        value = next((_get(headers, form) for form in (name, name.title()) if headers is not None and hasattr(headers, "get") and headers.get(form)), None)
-        value = value or (headers.get(name) if headers is not None and hasattr(headers, "get") else None)
-        if value:
-            return str(value)
+        for form in (name, name.title()):
+            value = headers.get(form)
+            if isinstance(value, str) and value:
+                return value
     return None
 
 
