@@ -709,6 +709,27 @@ def _patch_base_events(module):
     _patch(module.BaseEventLoop, "create_task", create_task)
 
 
+def _continued(original):
+    """An asynchronous function that runs another in a thread, within a copy of the context that it finds."""
+
+    async def call(*args, **kwargs):
+        token = _here.set(_carried())
+        try:
+            return await original(*args, **kwargs)
+        finally:
+            _here.reset(token)
+
+    return call
+
+
+def _patch_anyio(module):
+    _patch(module, "run_sync", _continued)
+
+
+def _patch_asgiref(module):
+    _patch(module.SyncToAsync, "__call__", _continued)
+
+
 def _patch_asyncio(module):
     def run_coroutine_threadsafe(original):
         def call(coro, loop):
@@ -730,6 +751,7 @@ def _patch_asyncio(module):
         return call
 
     _patch(module, "run_coroutine_threadsafe", run_coroutine_threadsafe)
+    _patch(module, "to_thread", _continued)
     if _SCALE != 1:
         _patch(module, "sleep", sleep)
 
@@ -901,7 +923,7 @@ def assertion(error):
 
 def _is_failure_of_pytest(error):
     """`pytest.fail`, and `pytest.raises` around what does not raise."""
-    return type(error).__name__ == "Failed" and type(error).__module__ == "_pytest.outcomes"
+    return type(error).__name__ == "Failed" and type(error).__module__ in ("builtins", "_pytest.outcomes")
 
 
 def _assertion(error):
@@ -1050,6 +1072,8 @@ PATCHES = {
     "concurrent.futures.thread": _patch_executor,
     "asyncio.base_events": _patch_base_events,
     "asyncio": _patch_asyncio,
+    "anyio.to_thread": _patch_anyio,
+    "asgiref.sync": _patch_asgiref,
     "unittest.case": _patch_unittest,
     "unittest.loader": _patch_unittest_loader,
 }
@@ -1060,28 +1084,43 @@ class _Importer:
 
     murphy_site = True
 
+    def refresh(self):
+        """Comes first again, as pytest puts an importer of its own before; patches what was imported meanwhile."""
+        if sys.meta_path[:1] != [self]:
+            sys.meta_path[:] = [self] + [finder for finder in sys.meta_path if finder is not self]
+        for name, module in list(sys.modules.items()):
+            if module is not None and (name in PATCHES or _is_back_off(name)):
+                _apply(name, module)
+
     def find_spec(self, name, path=None, target=None):
         if name not in PATCHES and not _is_back_off(name):
             return None
-        for finder in sys.meta_path:
+        for finder in list(sys.meta_path):
             find = getattr(finder, "find_spec", None)
             spec = find(name, path, target) if finder is not self and find is not None else None
             if spec is not None:
-                break
-        else:
-            return None
-        execute = getattr(spec.loader, "exec_module", None)
-        if execute is not None:
+                if hasattr(spec.loader, "exec_module"):
+                    spec.loader = _Loader(spec.loader)
+                return spec
+        return None
 
-            def exec_module(module):
-                execute(module)
-                _apply(name, module)
 
-            try:
-                spec.loader.exec_module = exec_module
-            except Exception as error:
-                _warn("%s is not followed" % name, error)
-        return spec
+class _Loader:
+    """The loader of a module, which then patches it. Out of sight while the module runs: packages ask their loader for data."""
+
+    def __init__(self, loader):
+        self.loader = loader
+
+    def create_module(self, spec):
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module):
+        module.__spec__.loader = module.__loader__ = self.loader
+        self.loader.exec_module(module)
+        _apply(module.__name__, module)
+
+    def __getattr__(self, name):
+        return getattr(self.loader, name)
 
 
 def _apply(name, module):
@@ -1115,15 +1154,13 @@ def _settings():
 
 
 def install():
-    """Follows calls from now on. A second time, also by another copy of this file, does nothing."""
-    if any(getattr(finder, "murphy_site", False) for finder in sys.meta_path):
-        return
-    _settings()
-    _is_back_off.cache_clear()
-    sys.meta_path.insert(0, _Importer())
-    for name, module in list(sys.modules.items()):
-        if module is not None and (name in PATCHES or _is_back_off(name)):
-            _apply(name, module)
+    """Follows calls from now on. A second time, also by another copy of this file, adds nothing."""
+    importer = next((finder for finder in sys.meta_path if getattr(finder, "murphy_site", False)), None)
+    if importer is None:
+        _settings()
+        _is_back_off.cache_clear()
+        importer = _Importer()
+    importer.refresh()
 
 
 _settings()
