@@ -343,10 +343,11 @@ def _patch_http_client(module):
     def endheaders(original):
         def call(self, *args, **kwargs):
             # `murphy_own` is the worker's conversation with Murphy.
-            if not getattr(self, "murphy_own", False) and not any(line[: len(PREFIX)].lower() == PREFIX.encode() for line in self._buffer):
+            if not getattr(self, "murphy_own", False) and not _is_sent(self._buffer):
                 method = bytes(self._buffer[0]).split(b" ", 1)[0].decode("latin-1") if self._buffer else None
-                for name, value in _headers(_has_timeout(self), method):
-                    self.putheader(name, value)
+                headers = _headers(_has_timeout(self), method)
+                if headers:  # printable already, so `putheader` has nothing to check
+                    self._output("\r\n".join(map(": ".join, headers)).encode("ascii"))
             return original(self, *args, **kwargs)
 
         return call
@@ -362,6 +363,10 @@ def _patch_http_client(module):
 
     _patch(module.HTTPConnection, "endheaders", endheaders)
     _patch(module.HTTPResponse, "begin", begin)
+
+
+def _is_sent(lines):
+    return bool(lines) and lines[-1].startswith(PREFIX.encode())
 
 
 def _has_timeout(connection):
