@@ -343,10 +343,11 @@ def _patch_http_client(module):
     def endheaders(original):
         def call(self, *args, **kwargs):
             # `murphy_own` is the worker's conversation with Murphy.
-            if not getattr(self, "murphy_own", False) and not any(line[: len(PREFIX)].lower() == PREFIX.encode() for line in self._buffer):
+            if not getattr(self, "murphy_own", False) and not _is_sent(self._buffer):
                 method = bytes(self._buffer[0]).split(b" ", 1)[0].decode("latin-1") if self._buffer else None
-                for name, value in _headers(_has_timeout(self), method):
-                    self.putheader(name, value)
+                headers = _headers(_has_timeout(self), method)
+                if headers:  # printable already, so `putheader` has nothing to check
+                    self._output("\r\n".join(map(": ".join, headers)).encode("ascii"))
             return original(self, *args, **kwargs)
 
         return call
@@ -362,6 +363,10 @@ def _patch_http_client(module):
 
     _patch(module.HTTPConnection, "endheaders", endheaders)
     _patch(module.HTTPResponse, "begin", begin)
+
+
+def _is_sent(lines):
+    return bool(lines) and lines[-1].startswith(PREFIX.encode())
 
 
 def _has_timeout(connection):
@@ -709,6 +714,27 @@ def _patch_base_events(module):
     _patch(module.BaseEventLoop, "create_task", create_task)
 
 
+def _continued(original):
+    """An asynchronous function that runs another in a thread, within a copy of the context that it finds."""
+
+    async def call(*args, **kwargs):
+        token = _here.set(_carried())
+        try:
+            return await original(*args, **kwargs)
+        finally:
+            _here.reset(token)
+
+    return call
+
+
+def _patch_anyio(module):
+    _patch(module, "run_sync", _continued)
+
+
+def _patch_asgiref(module):
+    _patch(module.SyncToAsync, "__call__", _continued)
+
+
 def _patch_asyncio(module):
     def run_coroutine_threadsafe(original):
         def call(coro, loop):
@@ -730,6 +756,7 @@ def _patch_asyncio(module):
         return call
 
     _patch(module, "run_coroutine_threadsafe", run_coroutine_threadsafe)
+    _patch(module, "to_thread", _continued)
     if _SCALE != 1:
         _patch(module, "sleep", sleep)
 
@@ -875,29 +902,44 @@ def _shorten_waits(module):
 
 def describe(error):
     """The fields of an exception in a worker's result, besides its type and message."""
-    status, code, request_id = _answer(error)
-    return {
-        "frames": _frames(error)[-FRAME_LIMIT:],
-        "status": status,
-        "code": code,
-        "request_id": request_id,
-        "injected": _is_injected(error),
-        "call": _call_of(error),
-    }
+    try:
+        status, code, request_id = _answer(error)
+        return {
+            "frames": _frames(error)[-FRAME_LIMIT:],
+            "status": status,
+            "code": code,
+            "request_id": request_id,
+            "injected": _is_injected(error),
+            "call": _call_of(error),
+        }
+    except Exception as trouble:  # exceptions of a project may do anything when they are asked
+        _warn("an exception is not described", trouble)
+        return {}
 
 
 def assertion(error):
     """Where an assertion failed, and what it says: the innermost frame that is no library's."""
-    if not isinstance(error, AssertionError) and type(error).__name__ not in ("Failed", "_ShouldStop"):
+    try:
+        return _assertion(error) if isinstance(error, AssertionError) or _is_failure_of_pytest(error) else None
+    except Exception as trouble:
+        _warn("an assertion is not described", trouble)
         return None
-    place, traceback = None, error.__traceback__
+
+
+def _is_failure_of_pytest(error):
+    """`pytest.fail`, and `pytest.raises` around what does not raise."""
+    return type(error).__name__ == "Failed" and type(error).__module__ in ("builtins", "_pytest.outcomes")
+
+
+def _assertion(error):
+    place, innermost, traceback = None, None, error.__traceback__
     while traceback is not None:
-        kind = _kind(traceback.tb_frame.f_code.co_filename)
-        if kind in (_APPLICATION, _TESTS):
-            place = (traceback.tb_frame.f_code.co_filename, traceback.tb_lineno)
+        innermost = traceback.tb_frame
+        if _kind(innermost.f_code.co_filename) in (_APPLICATION, _TESTS):
+            place = (innermost.f_code.co_filename, traceback.tb_lineno)
         traceback = traceback.tb_next
-    if place is None:
-        return None
+    if place is None or str(innermost.f_globals.get("__name__")).split(".")[0] in CLIENTS:
+        return None  # a client asserts something about itself
     text = _text(error)
     if not text:
         import linecache
@@ -960,11 +1002,13 @@ def _reason(errors):
 
 
 def _request_id(headers):
+    if headers is None or not hasattr(headers, "get"):
+        return None
     for name in REQUEST_IDS:
-        value = next((_get(headers, form) for form in (name, name.title()) if headers is not None and hasattr(headers, "get") and headers.get(form)), None)
-        value = value or (headers.get(name) if headers is not None and hasattr(headers, "get") else None)
-        if value:
-            return str(value)
+        for form in (name, name.title()):
+            value = headers.get(form)
+            if isinstance(value, str) and value:
+                return value
     return None
 
 
@@ -1033,6 +1077,8 @@ PATCHES = {
     "concurrent.futures.thread": _patch_executor,
     "asyncio.base_events": _patch_base_events,
     "asyncio": _patch_asyncio,
+    "anyio.to_thread": _patch_anyio,
+    "asgiref.sync": _patch_asgiref,
     "unittest.case": _patch_unittest,
     "unittest.loader": _patch_unittest_loader,
 }
@@ -1043,28 +1089,43 @@ class _Importer:
 
     murphy_site = True
 
+    def refresh(self):
+        """Comes first again, as pytest puts an importer of its own before; patches what was imported meanwhile."""
+        if sys.meta_path[:1] != [self]:
+            sys.meta_path[:] = [self] + [finder for finder in sys.meta_path if finder is not self]
+        for name, module in list(sys.modules.items()):
+            if module is not None and (name in PATCHES or _is_back_off(name)):
+                _apply(name, module)
+
     def find_spec(self, name, path=None, target=None):
         if name not in PATCHES and not _is_back_off(name):
             return None
-        for finder in sys.meta_path:
+        for finder in list(sys.meta_path):
             find = getattr(finder, "find_spec", None)
             spec = find(name, path, target) if finder is not self and find is not None else None
             if spec is not None:
-                break
-        else:
-            return None
-        execute = getattr(spec.loader, "exec_module", None)
-        if execute is not None:
+                if hasattr(spec.loader, "exec_module"):
+                    spec.loader = _Loader(spec.loader)
+                return spec
+        return None
 
-            def exec_module(module):
-                execute(module)
-                _apply(name, module)
 
-            try:
-                spec.loader.exec_module = exec_module
-            except Exception as error:
-                _warn("%s is not followed" % name, error)
-        return spec
+class _Loader:
+    """The loader of a module, which then patches it. Out of sight while the module runs: packages ask their loader for data."""
+
+    def __init__(self, loader):
+        self.loader = loader
+
+    def create_module(self, spec):
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module):
+        module.__spec__.loader = module.__loader__ = self.loader
+        self.loader.exec_module(module)
+        _apply(module.__name__, module)
+
+    def __getattr__(self, name):
+        return getattr(self.loader, name)
 
 
 def _apply(name, module):
@@ -1098,15 +1159,13 @@ def _settings():
 
 
 def install():
-    """Follows calls from now on. A second time, also by another copy of this file, does nothing."""
-    if any(getattr(finder, "murphy_site", False) for finder in sys.meta_path):
-        return
-    _settings()
-    _is_back_off.cache_clear()
-    sys.meta_path.insert(0, _Importer())
-    for name, module in list(sys.modules.items()):
-        if module is not None and (name in PATCHES or _is_back_off(name)):
-            _apply(name, module)
+    """Follows calls from now on. A second time, also by another copy of this file, adds nothing."""
+    importer = next((finder for finder in sys.meta_path if getattr(finder, "murphy_site", False)), None)
+    if importer is None:
+        _settings()
+        _is_back_off.cache_clear()
+        importer = _Importer()
+    importer.refresh()
 
 
 _settings()

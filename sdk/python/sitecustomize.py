@@ -8,14 +8,18 @@ def _load():
     if os.environ.get("MURPHY_SITE") != "1":
         return
     try:
+        if sys.version_info < (3, 9):
+            raise ImportError("Python %d.%d is older than 3.9" % sys.version_info[:2])
         import murphy_site
 
         murphy_site.install()
     except Exception as error:
-        print("murphy: calls are not followed: %s: %s" % (type(error).__name__, error), file=sys.stderr)
+        sys.stderr.write("murphy: calls are not followed: %s: %s\n" % (type(error).__name__, error))
 
 
 def _load_hidden():
+    if sys.version_info < (3, 5):
+        return
     from importlib.machinery import PathFinder
     from importlib.util import module_from_spec
 

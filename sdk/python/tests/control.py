@@ -50,6 +50,7 @@ class Control:
                 if self.headers["Authorization"] != "Bearer " + TOKEN:
                     return self.answer(401)
                 assert not self.headers.get("traceparent"), "the control connection carries no trace context"
+                assert not any(name.lower().startswith("x-murphy-") for name in self.headers), "and no site"
                 self.answer(*control.handle(self.command, self.path, body))
 
             do_GET = do_POST = do_PUT = handle_any

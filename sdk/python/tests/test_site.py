@@ -115,6 +115,81 @@ def test_site_stack_and_line(worker, server):
     assert re.fullmatch(r"test_it.py:\d+", headers["line"]) and headers["pid"] == headers["call"].split("-")[0]
 
 
+THREADS = """
+    import queue, threading, pytest, app
+
+    class Helper(threading.Thread):
+        def __init__(self):
+            super().__init__(daemon=True)
+            self.jobs, self.done = queue.Queue(), queue.Queue()
+
+        def run(self):
+            while True:
+                app.load(self.jobs.get())
+                self.done.put(1)
+
+    @pytest.fixture(scope="module")
+    def helper():
+        helper = Helper()
+        helper.start()
+        return helper
+
+    @pytest.mark.parametrize("name", ["a", "b"])
+    def test_by(helper, name):
+        helper.jobs.put("/" + name)
+        helper.done.get(timeout=30)
+"""
+
+
+def test_a_thread_of_a_wider_fixture_acts_for_the_test_that_runs(start, server, tmp_path):
+    place = str(tmp_path / "0" / "project")
+    worker = start({"app.py": APPLICATION, "test_it.py": THREADS}, env={"SERVER": server.url, "MURPHY_SITE": "1", "MURPHY_PROJECT": place})
+    for name in ("a", "b"):
+        assert worker.run("test_it.py::test_by[%s]" % name)["outcome"] == "passed"
+    assert [(path, headers["test"], headers["phase"]) for path, headers in server.seen] == [
+        ("/a", "test_it.py::test_by[a]", "call"),
+        ("/b", "test_it.py::test_by[b]", "call"),
+    ]
+
+
+ASYNC = """
+    import asyncio, pytest, app, jobs
+
+    @pytest.mark.asyncio
+    async def test_tasks():
+        await jobs.start()
+"""
+JOBS = """
+    import asyncio, app
+
+    async def run(path): await asyncio.to_thread(app.load, path)
+    async def in_executor(): await asyncio.get_running_loop().run_in_executor(None, app.load, "/executor")
+    async def with_anyio():
+        import anyio.to_thread
+        await anyio.to_thread.run_sync(app.load, "/anyio")
+    async def start():
+        first, second = asyncio.create_task(run("/task")), asyncio.create_task(with_anyio())
+        await asyncio.wait_for(in_executor(), 30)
+        await first
+        await second
+"""
+
+
+def test_tasks_of_pytest_asyncio(start, server, tmp_path):
+    pytest.importorskip("pytest_asyncio")
+    place = str(tmp_path / "0" / "project")
+    files = {"app.py": APPLICATION, "jobs.py": JOBS, "test_it.py": ASYNC}
+    worker = start(files, env={"SERVER": server.url, "MURPHY_SITE": "1", "MURPHY_PROJECT": place})
+    assert worker.run("test_it.py::test_tasks")["outcome"] == "passed"
+    stacks = {path: headers["stack"].split("app.py:7:load < ")[1] for path, headers in server.seen}
+    assert stacks == {
+        "/task": "jobs.py:4:run < jobs.py:10:start",
+        "/anyio": "jobs.py:8:with_anyio < jobs.py:10:start",
+        "/executor": "jobs.py:5:in_executor < jobs.py:11:start",
+    }
+    assert {headers["test"] for _, headers in server.seen} == {"test_it.py::test_tasks"}
+
+
 def test_results(worker, server):
     result = worker.run("test_it.py::test_assert")
     assert result["assertion"]["file"] == "test_it.py" and "b'ok' == b'other'" in result["assertion"]["text"]

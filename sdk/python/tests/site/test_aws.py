@@ -210,15 +210,17 @@ def test_signatures_hold_without_the_headers(aws, test):
 
 
 def test_overhead(moto, project):
-    """Calls straight to moto, with the library and without it, in turn: what two times 600 calls cost at their best."""
+    """What the library adds to 60 calls straight to moto: processor time, as it is steadier than that of a whole call."""
     (proxy,) = moto
     workers = [project(MOTO="http://127.0.0.1:%d" % proxy.upstream, MURPHY_SITE=site) for site in ("", "1")]
-    times = [[], []]
-    for round in range(7):
-        for worker, took in zip(workers, times):
+    cpu, wall = [[], []], [[], []]
+    for _ in range(4):
+        for number, worker in enumerate(workers):
             result = worker.run("tests/test_aws.py::test_many")
             assert result["outcome"] == "passed", result
-            took.append(result["took_ms"] / 100)
-    without, with_site = (min(took[1:]) for took in times)
-    print("\none boto3 put_object: %.3f ms without the library, %.3f ms with it (%.2f times)" % (without, with_site, with_site / without))
-    assert with_site < without * 1.15
+            cpu[number].append(1000 * float(re.search(r"CPU ([0-9.]+)", result["output"]).group(1)))
+            wall[number].append(result["took_ms"] / 60)
+    (without, with_site), whole = map(min, cpu), min(wall[0])
+    print("\none boto3 put_object: %.3f ms of processor time without the library, %.3f ms with it; %.3f ms in all" % (without, with_site, whole))
+    print("an unfaulted call takes %.3f times as long with the library" % (1 + (with_site - without) / whole))
+    assert with_site - without < 0.15 * whole

@@ -47,3 +47,12 @@ def test_refused_for_good(google):
     error = result["exceptions"][0]
     assert (error["status"], error["code"], error["request_id"]) == (503, "backendError", "murphy-1")
     assert error["call"] == result["seen"][0].murphy["call"]
+
+
+def test_retries_until_a_deadline_end_as_soon_by_their_own_clock(google):
+    begun = time.monotonic()
+    result = google("test_store", rest="503", outcome="failed")
+    print("\ngoogle-cloud-storage at its defaults: P3 %.2f s (%d attempts)" % (time.monotonic() - begun, len(result["seen"])))
+    assert time.monotonic() - begun < 5  # of 120 s
+    assert 4 < len(result["seen"]) < 30 and len({request.murphy["call"] for request in result["seen"]}) == 1
+    assert result["exceptions"][0]["type"] == "google.api_core.exceptions.RetryError"
