@@ -659,6 +659,8 @@ function patchTimers() {
 
 const HOOK_PHASES = { beforeEach: 'setup(function)', beforeAll: 'setup(wider)', before: 'setup(wider)', afterEach: 'teardown', afterAll: 'teardown', after: 'teardown' };
 
+const prepared = new WeakSet();
+
 /** The name that Murphy gave to the only test of the process is the one that it knows. */
 function nameOfTest(found) {
   return inherited.test ?? found;
@@ -680,8 +682,6 @@ function patchJest(Runtime) {
     );
   }
 }
-
-const prepared = new WeakSet();
 
 function prepareJest(runtime) {
   if (prepared.has(runtime)) return;
@@ -722,14 +722,27 @@ function patchMocha(Runnable) {
   wrapMethod(Runnable?.prototype, 'run', (original) =>
     function (done, ...rest) {
       if (managed) return original.call(this, done, ...rest);
-      return guard(() => beginMocha(this)) ? runInTest(() => original.call(this, done, ...rest)) : original.call(this, done, ...rest);
+      // The context of the test before goes on into what comes after it.
+      const store = guard(() => beginMocha(this)) ? { scope: current } : undefined;
+      return contexts.run(store, () => original.call(this, done, ...rest));
     },
   );
 }
 
+/** Hooks at the top do not know their file. */
+function addFilesOfMocha(runnable) {
+  let suite = runnable.parent;
+  while (suite?.parent) suite = suite.parent;
+  if (!suite || prepared.has(suite)) return;
+  prepared.add(suite);
+  const files = [];
+  suite.eachTest((test) => files.push(test.file));
+  addTestFiles(files);
+}
+
 /** Whether what runs belongs to one test. */
 function beginMocha(runnable) {
-  addTestFiles([runnable.file]);
+  addFilesOfMocha(runnable);
   const kind = runnable.type === 'hook' ? /^"(before|after) (all|each)" hook/.exec(runnable.title ?? runnable.originalTitle) : undefined;
   const phase = runnable.type !== 'hook' ? 'call' : kind?.[1] === 'after' ? 'teardown' : kind?.[2] === 'each' ? 'setup(function)' : 'setup(wider)';
   const test = runnable.type === 'hook' ? (kind?.[2] === 'each' ? runnable.ctx?.currentTest : undefined) : runnable;

@@ -105,7 +105,7 @@ function answers(port) {
 
 export async function startMoto() {
   const port = await freePort();
-  return Emulator.start(process.env.MOTO, ['-H', '127.0.0.1', '-p', String(port)], port);
+  return Emulator.start(path.join(process.env.EMULATORS, 'moto_server'), ['-H', '127.0.0.1', '-p', String(port)], port);
 }
 
 export async function startAzurite(modules, service) {

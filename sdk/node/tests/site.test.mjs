@@ -1,5 +1,5 @@
 /**
- * The site library with the SDKs of AWS and Azure, over real emulators. MODULES is the node_modules that the SDKs are in and MOTO the command of
+ * The site library with the SDKs of AWS and Azure, over real emulators. MODULES is the node_modules that the SDKs are in and EMULATORS the folder of
  * moto's server; `../test` sets both. What each request carries is seen by a proxy, which also refuses and loses answers.
  */
 import assert from 'node:assert/strict';
@@ -280,11 +280,13 @@ test('what a call rejects with and nobody waits for still ends the process', asy
 });
 
 test('moto checks signatures, and accepts them', async () => {
-  const ask = async (body, path = '/') => {
+  /** Moto looks at signatures after this many requests to its services. */
+  const checkAfter = (count) => fetch(`${aws.url}/moto-api/reset-auth`, { method: 'POST', body: count });
+  const ask = async (body) => {
     const headers = { authorization: 'AWS4-HMAC-SHA256 Credential=key/20260101/us-east-1/iam/aws4_request', 'content-type': 'application/x-www-form-urlencoded' };
-    return (await fetch(aws.url + path, { method: 'POST', body, headers })).text();
+    return (await fetch(aws.url, { method: 'POST', body, headers })).text();
   };
-  await ask('3', '/moto-api/reset-auth');
+  await checkAfter('3');
   try {
     await ask('Action=CreateUser&UserName=user');
     const keys = await ask('Action=CreateAccessKey&UserName=user');
@@ -306,7 +308,7 @@ test('moto checks signatures, and accepts them', async () => {
     const wrong = await run(files, ['main.cjs'], { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY: 'wrong' });
     assert.deepEqual(wrong.requests.map(({ status }) => status), [403, 403, 403]);
   } finally {
-    await ask('1000000000', '/moto-api/reset-auth');
+    await checkAfter('Infinity');
   }
 });
 

@@ -1,6 +1,6 @@
 /**
  * The site library in mocha and vitest, which murphy_worker.mjs keeps warm, and in jest, node:test and mocha alone. MODULES is the node_modules
- * that they are in, MOTO the command of moto's server; `../test` sets both.
+ * that they are in, EMULATORS the folder of moto's server; `../test` sets both.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
