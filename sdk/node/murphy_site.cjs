@@ -365,12 +365,17 @@ function named(replacement, original) {
 }
 
 function withHeaders(args, above) {
-  const at = typeof args[0] === 'string' || args[0]?.href !== undefined ? 1 : 0;
+  const at = isUrl(args[0]) ? 1 : 0;
   const given = typeof args[at] === 'object' && args[at] !== null ? args[at] : undefined;
   const header = (name) => headerIn(given?.headers, name);
   const call = activeCall() ?? callOfRequest(header, above);
   const options = { ...given, headers: addHeaders(given?.headers, headersOf(call, given?.method, header)) };
   return [...args.slice(0, at), options, ...args.slice(given ? at + 1 : at)];
+}
+
+/** As Node tells a URL from options, which may be those that `url.parse` made of one. */
+function isUrl(given) {
+  return typeof given === 'string' || Boolean(given?.href && given.protocol && given.auth === undefined && given.path === undefined);
 }
 
 function headerIn(headers, wanted) {
@@ -795,11 +800,11 @@ function describe(error) {
   const call = isObject ? (failures.get(error) ?? callsBySdkId.get(error.request?.requestId)) : undefined;
   const metadata = isObject ? error.$metadata : undefined;
   const answer = isObject && typeof error.response === 'object' ? error.response : undefined;
-  const code = isObject ? (error.Code ?? error.code ?? error.details?.errorCode ?? (metadata ? error.name : undefined)) : undefined;
+  const code = isObject ? (error.Code ?? error.errors?.[0]?.reason ?? error.code ?? error.details?.errorCode ?? (metadata ? error.name : undefined)) : undefined;
   const id = metadata?.requestId ?? error?.requestId ?? error?.RequestId ?? error?.details?.requestId ?? headerOf(answer, 'x-ms-request-id');
   return {
     frames: framesToTell(error, call),
-    status: [metadata?.httpStatusCode, error?.statusCode, error?.status, answer?.status].find(Number.isInteger) ?? null,
+    status: [metadata?.httpStatusCode, error?.statusCode, error?.status, answer?.status, answer?.statusCode].find(Number.isInteger) ?? null,
     code: code === undefined || code === null ? null : String(code),
     request_id: id === undefined || id === null ? null : String(id),
     injected: false,
