@@ -4,6 +4,7 @@ Murphy loads this file with `-p murphy_worker`; no project has to be edited. It 
 protocol: docs/guide/worker-protocol.md) and what makes a test repeatable in one process: function-scoped fixtures anew for each
 execution, wider ones kept, the environment put back. What a test is and how it runs is left to pytest: every phase goes through
 pytest's own hooks. Without MURPHY_CONTROL_URL, MURPHY_TOKEN and MURPHY_WORKER in the environment the plugin does nothing.
+With MURPHY_SITE=1 it tells murphy_site.py which test runs, and what that knows of exceptions goes with results.
 
 One file, standard library only: Python 3.9 and newer, pytest 7 to 9.
 """
@@ -43,6 +44,10 @@ THREAD_GRACE = 0.1
 TAKEN = "MURPHY_WORKER_TAKEN"
 # What tests and tools may vary from one execution to the next without having changed the process.
 OWN_VARIABLES = {"PYTEST_CURRENT_TEST", "TRACEPARENT", "TRACESTATE", "BAGGAGE", "MURPHY_EXECUTION", "MURPHY_FAULTS", TAKEN}
+# What murphy_site calls the phases; fixtures of a wider scope than the test are told from others as they are set up.
+SITE_PHASES = {"setup": "setup(function)", "call": "call", "teardown": "teardown"}
+# The library that knows where calls come from, where Murphy asks for it.
+_site = None
 
 
 # ---- trace context: what the test's own calls carry ----
@@ -53,6 +58,8 @@ _headers = {}
 
 class _ControlConnection(http.client.HTTPConnection):
     """The connection to Murphy itself, which carries no trace context."""
+
+    murphy_own = True  # and no site
 
 
 def _add_to_http_client(module):
@@ -323,7 +330,7 @@ class _ProcessState:
 
 
 def _environment():
-    return {name: value for name, value in os.environ.items() if name not in OWN_VARIABLES}
+    return {name: value for name, value in os.environ.items() if name not in OWN_VARIABLES and not (_site and name.startswith("MURPHY_TEST"))}
 
 
 def _directory():
@@ -371,6 +378,8 @@ class _Worker:
         self.state = _ProcessState()
         for item in session.items:
             self.items.setdefault(_unique(item.nodeid, self.items), item)
+        if _site:
+            _site.add_test_files(self.test_files())
         self.limit_captured_output()
         try:
             self.serve()
@@ -390,8 +399,13 @@ class _Worker:
     def pytest_fixture_setup(self, fixturedef):
         if self.state is None or fixturedef.scope == "function":
             yield
-        else:
+            return
+        before = _site and _site.set_phase("setup(wider)")
+        try:
             yield from self.state.around(fixturedef)
+        finally:
+            if _site:
+                _site.set_phase(before)
 
     def pytest_fixture_post_finalizer(self, fixturedef):
         if self.state is not None and fixturedef.scope != "function":
@@ -425,6 +439,16 @@ class _Worker:
             else:
                 raise _Gone("Murphy asks for `%s`, which this worker does not know" % do)
 
+    def test_files(self):
+        """What was collected, and the plugins of the project: all that is no application."""
+        files = {str(item.path if hasattr(item, "path") else item.fspath) for item in self.items.values()}
+        root = str(self.config.rootpath) + os.sep
+        for plugin in self.config.pluginmanager.get_plugins():
+            file = getattr(plugin, "__file__", None)
+            if isinstance(file, str) and file.startswith(root):
+                files.add(file)
+        return files
+
     def listing(self):
         return {
             "runner": "pytest " + pytest.__version__,
@@ -444,11 +468,15 @@ class _Worker:
             return execution.failed("error", "setup", "no test `%s` was collected" % order["test"])
         begun = time.monotonic()
         self.begin(order)
+        if _site:
+            _site.begin_test(order["test"])
         try:
             execution.announce("setup")
             result = execution.run(self.leave_previous(item))
         finally:
             _headers.clear()
+            if _site:
+                _site.end_test()
             if os.getpid() != self.pid:
                 os._exit(1)  # a child that the test forked came back
             for name in OWN_VARIABLES - {TAKEN}:
@@ -473,6 +501,7 @@ class _Worker:
 
     def leave_previous(self, item):
         """Tears down what the last test kept warm and this one does not need. Its failure is not this test's."""
+        phase = _site and _site.set_phase("teardown")
         try:
             self.session._setupstate.teardown_exact(item)
         except (Exception, pytest.fail.Exception, pytest.skip.Exception) as error:
@@ -480,6 +509,8 @@ class _Worker:
             _say(text)
             return text
         finally:
+            if _site:
+                _site.set_phase(phase)
             self.state.begin()
         return None
 
@@ -589,6 +620,8 @@ class _Execution:
             self.errors.setdefault("call", self.last_error)
 
     def announce(self, name):
+        if _site:
+            _site.set_phase(SITE_PHASES[name])
         if self.gone:
             return
         try:
@@ -618,6 +651,8 @@ class _Execution:
         message = _reason(report) if outcome == "skipped" else _message(report, error) if failed else ""
         result = self.failed(outcome, phase, message)
         result["exceptions"] = _chain(error.value) if failed and error is not None else []
+        if _site:
+            result["assertion"] = _site.assertion(error.value) if failed and error is not None else None
         result["output"] = self.output(trouble_before)
         result["shares"] = self.shares
         return result
@@ -813,7 +848,7 @@ def _chain(error):
         if error is None or id(error) in seen:
             continue
         seen.add(id(error))
-        chain.append({"type": _name(error), "message": _text(error)})
+        chain.append(dict({"type": _name(error), "message": _text(error)}, **(_site.describe(error) if _site else {})))
         cause = error.__cause__ if error.__cause__ is not None or error.__suppress_context__ else error.__context__
         waiting.insert(0, cause)
         members = getattr(error, "exceptions", None)
@@ -832,8 +867,23 @@ def _asked_for():
     return os.environ.get(TAKEN) != os.environ["MURPHY_TOKEN"]
 
 
+def _load_site():
+    """The library, also where Python was told not to load sitecustomize.py (`-S`, `-I`). Its failure costs the sites, not the test."""
+    if os.environ.get("MURPHY_SITE") != "1":
+        return None
+    try:
+        import murphy_site
+
+        murphy_site.install()
+        return murphy_site
+    except Exception as error:
+        _say("calls are not followed: %s: %s" % (type(error).__name__, error))
+        return None
+
+
 _active = _asked_for()
 if _active:
+    _site = _load_site()
     os.environ[TAKEN] = os.environ["MURPHY_TOKEN"]
     _ClientPatches().install()
 

@@ -513,6 +513,7 @@ mod tests {
                 site: None,
                 hints: Vec::new(),
                 over_tls: None,
+                noted: Vec::new(),
             })
             .collect();
         let nothing: Point = "shop GET /".parse().unwrap();

@@ -14,7 +14,7 @@ use crate::destination::Destination;
 use crate::exchange::{Abort, Exchange, Failure, Gone, Head, Prefix, Reading};
 use crate::headers::Headers;
 use crate::settings::HEALTH_CHECKS;
-use crate::settings::{CALL_SITE, Sighting};
+use crate::settings::{CALL_SITE, LIBRARY_HEADERS, RAISES, Sighting};
 use crate::{grpc, outcomes};
 
 /// Sees one request through.
@@ -59,6 +59,7 @@ fn claim<E: Exchange>(destination: &Destination, exchange: &E) -> Option<(Owner,
 
 /// Nobody's request: streamed as it is.
 async fn pass<E: Exchange>(exchange: &mut E) {
+    remove_library_headers(exchange.headers_mut());
     match exchange.forward().await {
         Ok(_) => exchange.relay(None).await,
         Err(Failure::Gone) => {}
@@ -95,6 +96,9 @@ async fn interest<E: Exchange>(
         return Ok(());
     };
     let mut guard = CallGuard::new(&*destination.control, &decision, grpc);
+    if exchange.headers().text(RAISES) == Some("timeout") {
+        guard.caller_can_raise();
+    }
     stamp(destination, exchange, &decision, entry, &mut found);
     match decision.fault {
         None => deliver(exchange, &mut guard, grpc).await,
@@ -133,6 +137,20 @@ fn arrival<E: Exchange>(
         site: exchange.headers().text(CALL_SITE).map(str::to_owned),
         hints,
         over_tls: exchange.is_over_tls().then(|| destination.origin.clone()),
+        noted: noted(destination, exchange.headers()),
+    }
+}
+
+fn noted(destination: &Destination, headers: &dyn Headers) -> Vec<(&'static str, String)> {
+    let names = destination.settings.noted.iter();
+    let with_value = |name: &&'static str| Some((*name, headers.text(name)?.to_owned()));
+    names.filter_map(with_value).collect()
+}
+
+fn remove_library_headers(headers: &mut impl Headers) {
+    // Whoever has one of them has its process, too, or its site.
+    if headers.first("x-murphy-pid").is_some() || headers.first(CALL_SITE).is_some() {
+        LIBRARY_HEADERS.iter().for_each(|name| headers.remove(name));
     }
 }
 
@@ -176,7 +194,7 @@ fn stamp<E: Exchange>(
     found: &mut Context,
 ) {
     let headers = exchange.headers_mut();
-    headers.remove(CALL_SITE);
+    remove_library_headers(headers);
     let stamp = Stamp {
         key: decision.key,
         trace: decision.trace,

@@ -4,7 +4,7 @@
 //! also when its connection breaks, its task is dropped or a bug loses it.
 
 use murphy_model::Reply;
-use murphy_registry::{CallKey, Control, Decision, Ending, Organic};
+use murphy_registry::{CallKey, Control, Decision, Ending, LostAnswer, Organic};
 use tokio::time::Instant;
 
 use crate::body_copy::BodyCopy;
@@ -24,6 +24,10 @@ pub(crate) struct CallGuard<'a> {
     head_sent: Option<u16>,
     /// What was copied of the body, where the answer is the callee's own.
     body: Option<BodyCopy>,
+    /// What the callee had answered, and its caller never gets.
+    lost: Option<LostAnswer>,
+    /// Whether a library at the caller's side raises a time-out when told to.
+    can_raise: bool,
 }
 
 impl<'a> CallGuard<'a> {
@@ -39,6 +43,8 @@ impl<'a> CallGuard<'a> {
             finished: false,
             head_sent: None,
             body: None,
+            lost: None,
+            can_raise: false,
         }
     }
 
@@ -50,6 +56,33 @@ impl<'a> CallGuard<'a> {
     /// Whether the answer has a gRPC status that matters.
     pub(crate) fn wants_grpc_status(&self) -> bool {
         self.grpc
+    }
+
+    /// A library at the caller's side raises a time-out when told to.
+    pub(crate) fn caller_can_raise(&mut self) {
+        self.can_raise = true;
+    }
+
+    /// Whether there is such a library.
+    pub(crate) fn can_caller_raise(&self) -> bool {
+        self.can_raise
+    }
+
+    /// Whether the answer is still to be lost or replaced, now that its status
+    /// is known.
+    pub(crate) fn is_still_to_fail(&self, status: u16) -> bool {
+        self.control.is_still_to_fail(self.key, status)
+    }
+
+    /// An empty copy of the body of an answer that its caller never gets.
+    pub(crate) fn copy_of_lost(&self, coding: Coding) -> BodyCopy {
+        BodyCopy::new(coding, self.grpc)
+    }
+
+    /// The callee had answered this, and its caller never gets it.
+    pub(crate) fn lost(&mut self, status: u16, copy: BodyCopy, ended: bool) {
+        let body = copy.finish(ended);
+        self.lost = Some(LostAnswer { status, body });
     }
 
     /// The fault meant for this call took effect.
@@ -138,6 +171,7 @@ impl<'a> CallGuard<'a> {
             gave_up,
             took: self.arrived.elapsed(),
             body: body.map(|body| body.finish(!gave_up)),
+            lost: self.lost.take(),
         };
         self.control.finish(self.key, ending);
     }

@@ -11,6 +11,7 @@ use bytes::Bytes;
 use murphy_registry::Organic;
 
 use crate::call_guard::CallGuard;
+use crate::coding::Coding;
 use crate::headers::Headers;
 
 /// The caller went away.
@@ -65,6 +66,8 @@ pub(crate) struct Head {
     pub(crate) length: Option<u64>,
     /// The gRPC status, where it stands in the head (trailers only).
     pub(crate) grpc_status: Option<Bytes>,
+    /// How the body, or the messages in it, are compressed.
+    pub(crate) coding: Coding,
 }
 
 /// The next part of a callee's answer.

@@ -89,6 +89,7 @@ fn connect(faults: &str) -> (DuplexStream, Arc<Served>) {
         worker: Some(worker),
         solo: false,
         entries: true,
+        injector: None,
     });
     begun.unwrap();
     let settings = Arc::new(Settings::default());

@@ -41,8 +41,8 @@ pub use forward::{Forward, NamedHosts, OtherHosts, is_host};
 pub use headers::Headers;
 pub use server::{Listener, Proxy, Route, StartError};
 pub use settings::{
-    CALL_SITE, CallerOfSocket, HEALTH_CHECKS, IDEMPOTENCY_KEY, InjectedAnswer, MARKER, Settings,
-    Sighting, Witness,
+    CALL_SITE, CallerOfSocket, HEALTH_CHECKS, IDEMPOTENCY_KEY, InjectedAnswer, LIBRARY_HEADERS,
+    LOST, MARKER, RAISES, Settings, Sighting, Witness,
 };
 pub use tls::{
     AUTHORITY_LASTS, Authority, AuthorityError, Door, ProbeError, Probed, Refusal, Refusals,

@@ -16,6 +16,27 @@ pub const MARKER: &str = "murphy-fault";
 /// The header in which a client library names the place in the caller's code.
 pub const CALL_SITE: &str = "x-murphy-site";
 
+/// The headers of our libraries in test processes. They are for us alone, and
+/// go no further.
+pub const LIBRARY_HEADERS: [&str; 9] = [
+    CALL_SITE,
+    "x-murphy-call",
+    "x-murphy-operation",
+    "x-murphy-stack",
+    "x-murphy-line",
+    "x-murphy-phase",
+    "x-murphy-test",
+    "x-murphy-pid",
+    RAISES,
+];
+
+/// The header in which such a library says what it can raise when told to:
+/// `timeout`, its client's own read time-out.
+pub const RAISES: &str = "x-murphy-raises";
+
+/// The header of an answer that tells it to, with the same value.
+pub const LOST: &str = "x-murphy-lost";
+
 /// The header in which clients say that attempts are one piece of work.
 pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
@@ -65,6 +86,8 @@ pub struct Settings {
     /// Shown every request of a live execution as it came, before anything of
     /// ours is stamped on it; to find out which carriers survive.
     pub witness: Option<Witness>,
+    /// The headers that are noted with each call, for whoever decides about it.
+    pub noted: &'static [&'static str],
     /// Asked who calls, for each connection to an address that anybody may have
     /// been given.
     pub callers: Option<CallerOfSocket>,
@@ -114,6 +137,7 @@ impl Default for Settings {
             answers: BTreeMap::new(),
             dialects: Dialects::shipped(),
             witness: None,
+            noted: &[],
             callers: None,
         }
     }

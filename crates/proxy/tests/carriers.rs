@@ -224,6 +224,7 @@ impl World {
             worker: Some(WORKER),
             solo: false,
             entries: false,
+            injector: None,
         };
         World {
             execution: registry.begin(plan).unwrap(),
@@ -252,6 +253,7 @@ impl World {
             site: None,
             hints,
             over_tls: None,
+            noted: Vec::new(),
         };
         let decision = self.registry.arrive(arrival);
         let Decision { key, trace, .. } = decision.expect("the execution is live");

@@ -244,6 +244,16 @@ pub struct Arrival {
     pub hints: Vec<ContextHint>,
     /// Where it came in, if its caller spoke TLS with us there.
     pub over_tls: Option<Origin>,
+    /// The headers that were to be noted and that it had, by their names.
+    pub noted: Vec<(&'static str, String)>,
+}
+
+impl Arrival {
+    /// A header that was to be noted, if the request had it.
+    pub fn noted(&self, name: &str) -> Option<&str> {
+        let noted = self.noted.iter().find(|(noted, _)| *noted == name);
+        noted.map(|(_, value)| value.as_str())
+    }
 }
 
 /// A request that belongs to no execution, as far as anybody can tell.
@@ -290,6 +300,17 @@ pub struct Ending {
     /// 2xx, or gRPC OK. `None` where a fault replaced or changed the answer,
     /// or the answer cannot have a body (204, or a HEAD request).
     pub body: Option<AnswerBody>,
+    /// What the callee had answered, where that was lost or replaced.
+    pub lost: Option<LostAnswer>,
+}
+
+/// An answer that its caller never got.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostAnswer {
+    /// Its status.
+    pub status: u16,
+    /// Its body.
+    pub body: AnswerBody,
 }
 
 /// The body of an answer, as far as it was looked at.
@@ -351,6 +372,13 @@ pub trait Control: Send + Sync + 'static {
     /// connections must not be used any more then.
     fn handshakes_wanted(&self) -> Option<watch::Receiver<()>> {
         None
+    }
+
+    /// The callee of a call has answered with this status, and the answer is to
+    /// be lost or replaced. False: it is to be passed on after all, and nothing
+    /// was injected.
+    fn is_still_to_fail(&self, _: CallKey, _status: u16) -> bool {
+        true
     }
 
     /// Reports what came of a call. Called before the end of the answer is

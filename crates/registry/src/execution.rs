@@ -22,6 +22,7 @@ use crate::control::{
 };
 use crate::handshakes::{Edge, Edges, Expected, Greeting, Handshake, Memory, Named, Wanted};
 use crate::infer::{InFlight, Request};
+use crate::injector::SharedInjector;
 use crate::name_cache::Alike;
 use crate::places::Places;
 use crate::polling::Polling;
@@ -53,6 +54,7 @@ pub(crate) struct Execution {
     pub(crate) handshakes: Wanted,
     /// Whether entry calls may fail.
     entries: bool,
+    injector: Option<SharedInjector>,
     known: Known,
     keep: Keep,
     begun: Instant,
@@ -179,6 +181,7 @@ impl Execution {
             armed: Armed::new(&plan.faultload),
             handshakes: Wanted::by(&plan.faultload),
             entries: plan.entries,
+            injector: plan.injector.clone(),
             known,
             keep,
             begun,
@@ -222,6 +225,9 @@ impl Execution {
         let calls = self.calls();
         let known = calls.calls.get(id.0 as usize);
         if known.is_some_and(|call| call.finished.is_none()) {
+            if let Some(injector) = &self.injector {
+                injector.lock().finish(id, &ending);
+            }
             self.finish_in(calls, id, ending);
         }
     }
@@ -234,6 +240,13 @@ impl Execution {
         if last {
             self.changed.notify_waiters();
         }
+    }
+
+    /// The callee has answered a call whose answer is to be lost: whether that
+    /// is still to be.
+    pub(crate) fn is_still_to_fail(&self, id: CallId, status: u16) -> bool {
+        let injector = self.injector.as_ref();
+        injector.is_none_or(|injector| injector.lock().is_still_to_fail(id, status))
     }
 
     /// A handshake begins: the fault that is to be injected, if it is known that
@@ -286,6 +299,7 @@ impl Execution {
             gave_up: false,
             took: handshake.begun.elapsed(),
             body: None,
+            lost: None,
         };
         self.finish_in(calls, id, ending);
     }
@@ -441,10 +455,19 @@ impl Calls {
             && !goes_on
             && above.is_none_or(|parent| parent.is_awaited || is_idle);
         let is_left_out = self.is_left_out(part, parent, (&first, count), identity);
-        let injected = execution.fault(parent, is_left_out, (&first, count));
-        let injected = injected.filter(|fault| by.injects(fault.mode));
-        let blocked = by != By::Request || injected.is_some_and(|f| f.mode.is_blocking());
         let id = CallId(self.calls.len() as u32);
+        let injected = match &execution.injector {
+            None => execution
+                .fault(parent, is_left_out, (&first, count))
+                .cloned(),
+            Some(injector) => injector
+                .lock()
+                .arrive(id, arrival)
+                .map(|mode| Arc::new(Fault::at(first.attempt(count), mode))),
+        };
+        let injected = injected.filter(|fault| by.injects(fault.mode));
+        let is_blocking = |fault: &Arc<Fault>| fault.mode.is_blocking();
+        let blocked = by != By::Request || injected.as_ref().is_some_and(is_blocking);
         if arrival.over_tls.is_some() {
             let named = Named {
                 id,
@@ -455,7 +478,7 @@ impl Calls {
             };
             self.edges.arrived(arrival, &named, &mut execution.memory());
         }
-        if let Some(fault) = injected {
+        if let Some(fault) = &injected {
             self.edges.injected(&first, count, fault.mode);
         }
         let arrived = self.tick();
@@ -473,7 +496,6 @@ impl Calls {
             arrived,
             finished: None,
             reply: None,
-            injected: injected.cloned(),
             body: SeenBody::None,
             detail: Detail {
                 arrived: now - execution.begun,
@@ -481,11 +503,12 @@ impl Calls {
                 gave_up: None,
                 organic: None,
                 // A callee that is never reached is how those faults land.
-                landed: injected.map(|_| blocked),
+                landed: injected.as_ref().map(|_| blocked),
                 body_cut: arrival.body_cut,
                 idempotency_key: arrival.idempotency_key,
                 link,
             },
+            injected,
         });
         if !blocked {
             self.in_flight.open(id);

@@ -15,6 +15,7 @@ mod execution;
 mod handshakes;
 pub mod hex;
 mod infer;
+mod injector;
 mod name_cache;
 mod places;
 mod polling;
@@ -25,9 +26,10 @@ mod unattributed;
 pub use call_graph::CallGraph;
 pub use control::{
     AnswerBody, Arrival, CallKey, CallName, ContextHint, Control, Decision, Ending, ExecutionId,
-    Origin, Owner, Parent, SpanId, Spans, TraceKey, Unclaimed, Unknown, WorkerId,
+    LostAnswer, Origin, Owner, Parent, SpanId, Spans, TraceKey, Unclaimed, Unknown, WorkerId,
 };
 pub use handshakes::{Greeting, Handshake};
+pub use injector::{Injector, SharedInjector};
 pub use murphy_model::{Detail, Link, Organic};
 pub use places::Places;
 pub use record::Recorded;

@@ -123,6 +123,7 @@ mod tests {
             site: None,
             hints: Vec::new(),
             over_tls: None,
+            noted: Vec::new(),
         }
     }
 

@@ -21,6 +21,7 @@ use crate::control::{
 };
 use crate::execution::{Execution, Keep, Known};
 use crate::handshakes::{Edge, Greeting, Handshake, Memory};
+use crate::injector::SharedInjector;
 use crate::places::Places;
 use crate::record::Recorded;
 use crate::unattributed::{Counts, Unattributed};
@@ -66,6 +67,9 @@ pub struct Plan {
     /// Whether faults may be injected into entry calls, which are otherwise
     /// only observed.
     pub entries: bool,
+    /// What decides instead of the faultload, if anything does: also about
+    /// entry calls, and in phases in which nothing else fails.
+    pub injector: Option<SharedInjector>,
 }
 
 /// An execution that cannot begin now.
@@ -594,6 +598,13 @@ impl Control for Registry {
         Some(self.wanted.subscribe())
     }
 
+    fn is_still_to_fail(&self, key: CallKey, status: u16) -> bool {
+        match (self.execution(key.execution), key.call) {
+            (Ok(execution), Some(call)) => execution.is_still_to_fail(call, status),
+            _ => true,
+        }
+    }
+
     fn finish(&self, key: CallKey, ending: Ending) {
         if let (Ok(execution), Some(call)) = (self.execution(key.execution), key.call) {
             execution.finish(call, ending);
@@ -613,6 +624,7 @@ mod tests {
             worker: Some(WorkerId(worker)),
             solo: false,
             entries: false,
+            injector: None,
         }
     }
 
@@ -636,6 +648,7 @@ mod tests {
                 Spans::default(),
             )],
             over_tls: None,
+            noted: Vec::new(),
         }
     }
 

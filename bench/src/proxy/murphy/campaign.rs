@@ -48,6 +48,7 @@ impl Campaign {
             worker: None,
             solo: false,
             entries: false,
+            injector: None,
         })?;
         let call = Interface::http("POST", "/checkout");
         let entry = self.arrive(execution, Parent::Entry, "checkout", call, Bytes::new())?;
@@ -76,6 +77,7 @@ impl Campaign {
             site: None,
             hints: vec![ContextHint::Trace(trace, Spans::default())],
             over_tls: None,
+            noted: Vec::new(),
         };
         let decision = self.registry.arrive(arrival);
         decision.context("the execution is live")
@@ -90,6 +92,7 @@ impl Campaign {
             gave_up: false,
             took: Duration::from_micros(100),
             body: None,
+            lost: None,
         };
         self.registry.finish(key, ending);
     }

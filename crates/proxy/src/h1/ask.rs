@@ -133,6 +133,7 @@ impl H1<'_> {
                 _ => None,
             },
             grpc_status: head.grpc_status.clone(),
+            coding: head.content_coding,
         };
         self.answer = Some(Answer {
             body: Body::new(head.framing),

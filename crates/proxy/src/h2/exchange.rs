@@ -29,6 +29,7 @@ use crate::destination::Destination;
 use crate::exchange::{
     Abort, Asked, Canned, Exchange, Failure, Gone, Head, Piece, Prefix, Reading,
 };
+use crate::grpc;
 use crate::headers::Headers;
 
 /// How long a second answer is read that nobody will see: some never end.
@@ -213,6 +214,8 @@ impl<'a> StreamExchange<'a> {
         self.bare = self.callee().ended();
         let headers = answer.headers();
         let length = headers.get(header::CONTENT_LENGTH);
+        let kind = headers.get(header::CONTENT_TYPE);
+        let is_grpc = kind.is_some_and(|kind| grpc::is_grpc(kind.as_bytes()));
         let grpc_status = headers.get(&GRPC_STATUS);
         let head = Head {
             status: answer.status().as_u16(),
@@ -220,6 +223,7 @@ impl<'a> StreamExchange<'a> {
                 .and_then(|length| length.to_str().ok())
                 .and_then(|length| length.parse().ok()),
             grpc_status: grpc_status.map(|status| Bytes::copy_from_slice(status.as_bytes())),
+            coding: coding(&answer, is_grpc),
         };
         self.answer = Some(answer);
         head

@@ -54,6 +54,9 @@ pub(crate) async fn play<E: Exchange>(
     let Some(head) = call::forward(exchange, guard, grpc).await else {
         return;
     };
+    if mode.phase() == Phase::After && !guard.is_still_to_fail(head.status) {
+        return exchange.relay(Some(guard)).await;
+    }
     if let Err(failure) = spoil(destination, exchange, guard, mode, &head, grpc).await {
         guard.broke(failure);
         exchange.abort(Abort::Reset).await;
@@ -76,7 +79,7 @@ async fn spoil<E: Exchange>(
         Outcome::Malformed => malformed::play(exchange, guard, head, grpc).await,
         Outcome::Duplicate => duplicate::play(exchange, guard).await,
         _ => {
-            drain(exchange).await?;
+            drain(exchange, guard, head).await?;
             replace(destination, exchange, guard, mode).await;
             Ok(())
         }
@@ -94,24 +97,39 @@ async fn replace<E: Exchange>(
         Outcome::Status(status) => status::play(destination, exchange, guard, status, mode).await,
         Outcome::Grpc(code) => grpc_status::play(destination, exchange, guard, code, mode).await,
         Outcome::Close => close::play(exchange, guard).await,
-        Outcome::Hang => hang::play(exchange, guard).await,
+        Outcome::Hang => hang::play(destination, exchange, guard, mode).await,
         _ => reset::play(exchange, guard).await,
     }
 }
 
-/// Reads the callee's answer to its end and throws it away.
-async fn drain<E: Exchange>(exchange: &mut E) -> Result<(), Failure> {
+/// Reads the callee's answer to its end and throws it away, but for what is
+/// reported of it.
+async fn drain<E: Exchange>(
+    exchange: &mut E,
+    guard: &mut CallGuard<'_>,
+    head: &Head,
+) -> Result<(), Failure> {
+    let mut copy = guard.copy_of_lost(head.coding);
+    let mut ended = false;
     let all = async {
         let mut read = 0;
         while read < DRAIN_LIMIT {
             match exchange.next_piece().await? {
-                Piece::Data(data) => read += data.len(),
-                Piece::End(_) => break,
+                Piece::Data(data) => {
+                    read += data.len();
+                    copy.push(&data);
+                }
+                Piece::End(_) => {
+                    ended = true;
+                    break;
+                }
             }
         }
         Ok(())
     };
-    match tokio::time::timeout(DRAIN_TIME, all).await {
+    let drained = tokio::time::timeout(DRAIN_TIME, all).await;
+    guard.lost(head.status, copy, ended);
+    match drained {
         Ok(Err(Failure::Gone)) => Err(Failure::Gone),
         // An answer that breaks, or never ends, is lost to the caller anyway.
         _ => Ok(()),

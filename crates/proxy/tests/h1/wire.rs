@@ -123,6 +123,7 @@ impl Wire {
             worker: Some(WORKER),
             solo: false,
             entries: false,
+            injector: None,
         };
         let id = self.registry.begin(plan).unwrap();
         let mut entry = End::new(TcpStream::connect(self.proxy.addresses()[1]).unwrap());

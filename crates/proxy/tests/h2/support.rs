@@ -139,6 +139,7 @@ fn plan() -> Plan {
         worker: Some(WorkerId(1)),
         solo: false,
         entries: false,
+        injector: None,
     }
 }
 

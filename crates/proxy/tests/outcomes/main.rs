@@ -10,6 +10,7 @@ mod delay;
 mod duplicate;
 mod grpc_status;
 mod hang;
+mod injector;
 mod malformed;
 mod organic;
 mod phases;

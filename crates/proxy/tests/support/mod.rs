@@ -17,7 +17,9 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use murphy_model::{Call, Identity, Reply};
 use murphy_proxy::{Door, Listener, Proxy, Settings, TlsUpstream};
-use murphy_registry::{Control, Detail, ExecutionId, Origin, Plan, Recorded, Registry, WorkerId};
+use murphy_registry::{
+    Control, Detail, ExecutionId, Origin, Plan, Recorded, Registry, SharedInjector, WorkerId,
+};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -225,6 +227,17 @@ impl World {
         self.enter().await;
     }
 
+    /// Another execution, in which this decides what fails.
+    pub(crate) async fn decided_by(&mut self, injector: SharedInjector) {
+        self.registry.end(self.execution);
+        let plan = Plan {
+            injector: Some(injector),
+            ..plan(&self.identity, "none")
+        };
+        self.execution = self.registry.begin(plan).unwrap();
+        self.enter().await;
+    }
+
     /// One call to `back`, as part of the execution.
     pub(crate) async fn call(&self, protocol: Protocol) -> Seen {
         self.call_within(protocol, PATIENCE).await
@@ -350,14 +363,18 @@ impl World {
 }
 
 fn begin(registry: &Registry, identity: &Arc<Identity>, faults: &str) -> ExecutionId {
-    let plan = Plan {
+    registry.begin(plan(identity, faults)).unwrap()
+}
+
+fn plan(identity: &Arc<Identity>, faults: &str) -> Plan {
+    Plan {
         faultload: faults.parse().unwrap(),
         identity: identity.clone(),
         worker: Some(WORKER),
         solo: false,
         entries: false,
-    };
-    registry.begin(plan).unwrap()
+        injector: None,
+    }
 }
 
 /// A callee that answers HTTP/1.1, HTTP/2 and gRPC, and counts.

@@ -123,6 +123,7 @@ fn begin(registry: &Registry, identity: &Arc<Identity>, faults: &str) -> Executi
         worker: Some(WORKER),
         solo: false,
         entries: true,
+        injector: None,
     };
     registry.begin(plan).unwrap()
 }

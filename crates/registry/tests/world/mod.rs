@@ -21,6 +21,7 @@ pub(crate) fn plan(faults: &str) -> Plan {
         worker: None,
         solo: false,
         entries: false,
+        injector: None,
     }
 }
 
@@ -52,6 +53,7 @@ pub(crate) fn ending(status: u16) -> Ending {
         gave_up: false,
         took: Duration::ZERO,
         body: None,
+        lost: None,
     }
 }
 
@@ -93,6 +95,7 @@ pub(crate) fn arrival(claim: Owner, to: &str, hints: Vec<ContextHint>) -> Arriva
         site: None,
         hints,
         over_tls: None,
+        noted: Vec::new(),
     }
 }
 

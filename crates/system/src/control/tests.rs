@@ -27,6 +27,7 @@ impl Api {
             worker: Some(WorkerId(0)),
             solo: false,
             entries: false,
+            injector: None,
         });
         let armed_in: Vec<String> = armed_in.iter().map(|it| (*it).to_owned()).collect();
         self.control.began(id.unwrap(), faultload, &armed_in);

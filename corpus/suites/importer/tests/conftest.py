@@ -1,0 +1,32 @@
+import os
+import uuid
+
+import boto3
+import pytest
+
+# A local emulator unless somebody says otherwise: no test of ours should reach the real cloud by accident.
+os.environ.setdefault("AWS_ENDPOINT_URL", "http://127.0.0.1:5000")
+os.environ.setdefault("AWS_ACCESS_KEY_ID", "testing")
+os.environ.setdefault("AWS_SECRET_ACCESS_KEY", "testing")
+os.environ.setdefault("AWS_DEFAULT_REGION", "us-east-1")
+
+
+@pytest.fixture
+def bucket():
+    name = f"imports-{uuid.uuid4().hex[:12]}"
+    boto3.client("s3").create_bucket(Bucket=name)
+    return name
+
+
+@pytest.fixture
+def table():
+    name = f"people-{uuid.uuid4().hex[:12]}"
+    dynamodb = boto3.client("dynamodb")
+    dynamodb.create_table(
+        TableName=name,
+        KeySchema=[{"AttributeName": "name", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "name", "AttributeType": "S"}],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    yield name
+    dynamodb.delete_table(TableName=name)

@@ -1,0 +1,52 @@
+"""A lock that several processes share: a blob that names its holder, changed only if nobody else has changed it."""
+
+from azure.core import MatchConditions
+from azure.core.exceptions import ResourceExistsError, ResourceModifiedError
+
+
+class LockTaken(Exception):
+    pass
+
+
+class LockLost(Exception):
+    pass
+
+
+class Lock:
+    def __init__(self, container, name, holder):
+        self.blob = container.get_blob_client(name)
+        self.holder = holder
+        self.etag = None
+        self.renewals = 0
+
+    def acquire(self):
+        try:
+            self.etag = self.blob.upload_blob(self._text())["etag"]
+        except ResourceExistsError:
+            # Perhaps it is ours: an answer may have been lost on its way.
+            if not self._is_ours():
+                raise LockTaken(self.blob.blob_name) from None
+
+    def renew(self):
+        self.renewals += 1
+        try:
+            answer = self.blob.upload_blob(
+                self._text(), overwrite=True, etag=self.etag, match_condition=MatchConditions.IfNotModified
+            )
+        except ResourceModifiedError:
+            # Perhaps it was renewed, and only the answer was lost.
+            if not self._is_ours():
+                raise LockLost(f"{self.blob.blob_name} is held by somebody else now") from None
+        else:
+            self.etag = answer["etag"]
+
+    def _is_ours(self):
+        """Whether the blob is as we last wrote it. Takes over its tag then."""
+        download = self.blob.download_blob()
+        if download.readall() != self._text():
+            return False
+        self.etag = download.properties.etag
+        return True
+
+    def _text(self):
+        return f"{self.holder} {self.renewals}".encode()

@@ -1,0 +1,23 @@
+import os
+import uuid
+
+import boto3
+import pytest
+
+# A local emulator unless somebody says otherwise: no test of ours should reach the real cloud by accident.
+os.environ.setdefault("AWS_ENDPOINT_URL", "http://127.0.0.1:5000")
+os.environ.setdefault("AWS_ACCESS_KEY_ID", "testing")
+os.environ.setdefault("AWS_SECRET_ACCESS_KEY", "testing")
+os.environ.setdefault("AWS_DEFAULT_REGION", "us-east-1")
+
+
+@pytest.fixture(scope="session")
+def sqs():
+    return boto3.client("sqs")
+
+
+@pytest.fixture
+def queue_url(sqs):
+    url = sqs.create_queue(QueueName=f"texts-{uuid.uuid4().hex[:12]}")["QueueUrl"]
+    yield url
+    sqs.delete_queue(QueueUrl=url)
