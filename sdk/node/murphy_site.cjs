@@ -365,12 +365,17 @@ function named(replacement, original) {
 }
 
 function withHeaders(args, above) {
-  const at = typeof args[0] === 'string' || args[0]?.href !== undefined ? 1 : 0;
+  const at = isUrl(args[0]) ? 1 : 0;
   const given = typeof args[at] === 'object' && args[at] !== null ? args[at] : undefined;
   const header = (name) => headerIn(given?.headers, name);
   const call = activeCall() ?? callOfRequest(header, above);
   const options = { ...given, headers: addHeaders(given?.headers, headersOf(call, given?.method, header)) };
   return [...args.slice(0, at), options, ...args.slice(given ? at + 1 : at)];
+}
+
+/** As Node tells a URL from options, which may be those that `url.parse` made of one. */
+function isUrl(given) {
+  return typeof given === 'string' || Boolean(given?.href && given.protocol && given.auth === undefined && given.path === undefined);
 }
 
 function headerIn(headers, wanted) {
@@ -659,6 +664,8 @@ function patchTimers() {
 
 const HOOK_PHASES = { beforeEach: 'setup(function)', beforeAll: 'setup(wider)', before: 'setup(wider)', afterEach: 'teardown', afterAll: 'teardown', after: 'teardown' };
 
+const prepared = new WeakSet();
+
 /** The name that Murphy gave to the only test of the process is the one that it knows. */
 function nameOfTest(found) {
   return inherited.test ?? found;
@@ -680,8 +687,6 @@ function patchJest(Runtime) {
     );
   }
 }
-
-const prepared = new WeakSet();
 
 function prepareJest(runtime) {
   if (prepared.has(runtime)) return;
@@ -722,14 +727,27 @@ function patchMocha(Runnable) {
   wrapMethod(Runnable?.prototype, 'run', (original) =>
     function (done, ...rest) {
       if (managed) return original.call(this, done, ...rest);
-      return guard(() => beginMocha(this)) ? runInTest(() => original.call(this, done, ...rest)) : original.call(this, done, ...rest);
+      // The context of the test before goes on into what comes after it.
+      const store = guard(() => beginMocha(this)) ? { scope: current } : undefined;
+      return contexts.run(store, () => original.call(this, done, ...rest));
     },
   );
 }
 
+/** Hooks at the top do not know their file. */
+function addFilesOfMocha(runnable) {
+  let suite = runnable.parent;
+  while (suite?.parent) suite = suite.parent;
+  if (!suite || prepared.has(suite)) return;
+  prepared.add(suite);
+  const files = [];
+  suite.eachTest((test) => files.push(test.file));
+  addTestFiles(files);
+}
+
 /** Whether what runs belongs to one test. */
 function beginMocha(runnable) {
-  addTestFiles([runnable.file]);
+  addFilesOfMocha(runnable);
   const kind = runnable.type === 'hook' ? /^"(before|after) (all|each)" hook/.exec(runnable.title ?? runnable.originalTitle) : undefined;
   const phase = runnable.type !== 'hook' ? 'call' : kind?.[1] === 'after' ? 'teardown' : kind?.[2] === 'each' ? 'setup(function)' : 'setup(wider)';
   const test = runnable.type === 'hook' ? (kind?.[2] === 'each' ? runnable.ctx?.currentTest : undefined) : runnable;
@@ -782,11 +800,11 @@ function describe(error) {
   const call = isObject ? (failures.get(error) ?? callsBySdkId.get(error.request?.requestId)) : undefined;
   const metadata = isObject ? error.$metadata : undefined;
   const answer = isObject && typeof error.response === 'object' ? error.response : undefined;
-  const code = isObject ? (error.Code ?? error.code ?? error.details?.errorCode ?? (metadata ? error.name : undefined)) : undefined;
+  const code = isObject ? (error.Code ?? error.errors?.[0]?.reason ?? error.code ?? error.details?.errorCode ?? (metadata ? error.name : undefined)) : undefined;
   const id = metadata?.requestId ?? error?.requestId ?? error?.RequestId ?? error?.details?.requestId ?? headerOf(answer, 'x-ms-request-id');
   return {
     frames: framesToTell(error, call),
-    status: [metadata?.httpStatusCode, error?.statusCode, error?.status, answer?.status].find(Number.isInteger) ?? null,
+    status: [metadata?.httpStatusCode, error?.statusCode, error?.status, answer?.status, answer?.statusCode].find(Number.isInteger) ?? null,
     code: code === undefined || code === null ? null : String(code),
     request_id: id === undefined || id === null ? null : String(id),
     injected: false,

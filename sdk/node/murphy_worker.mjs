@@ -182,7 +182,7 @@ function patchClients() {
 
 /** The arguments of a request with the headers that it does not set. With `Expect: 100-continue` Node sends what is in the options, at once. */
 function withContext(args) {
-  const at = typeof args[0] === 'string' || args[0]?.href !== undefined ? 1 : 0;
+  const at = isUrl(args[0]) ? 1 : 0;
   const given = typeof args[at] === 'object' && args[at] !== null ? args[at] : undefined;
   const own = given?.headers;
   const pairs = Array.isArray(own) && Array.isArray(own[0]);
@@ -191,6 +191,11 @@ function withContext(args) {
   if (!added.length) return args;
   const all = Array.isArray(own) ? own.concat(pairs ? added : added.flat()) : { ...own, ...Object.fromEntries(added) };
   return [...args.slice(0, at), { ...given, headers: all }, ...args.slice(given ? at + 1 : at)];
+}
+
+/** As Node tells a URL from options, which may be those that `url.parse` made of one. */
+function isUrl(given) {
+  return typeof given === 'string' || Boolean(given?.href && given.protocol && given.auth === undefined && given.path === undefined);
 }
 
 function namesOf(written) {

@@ -15,6 +15,7 @@ const REFUSALS = {
   s3: { 'content-type': 'application/xml', 'x-amz-request-id': 'murphy-1', body: '<?xml version="1.0"?><Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message><RequestId>murphy-1</RequestId></Error>' },
   sqs: { 'content-type': 'application/x-amz-json-1.0', 'x-amzn-requestid': 'murphy-1', 'x-amzn-query-error': 'ServiceUnavailable;Receiver', body: '{"__type":"com.amazonaws.sqs#ServiceUnavailable","message":"try again"}' },
   dynamodb: { 'content-type': 'application/x-amz-json-1.0', 'x-amzn-requestid': 'murphy-1', body: '{"__type":"com.amazon.coral.availability#ServiceUnavailableException","message":"try again"}' },
+  google: { 'content-type': 'application/json', body: '{"error":{"code":503,"message":"try again","errors":[{"domain":"global","reason":"backendError"}]}}' },
   azure: { 'content-type': 'application/xml', 'x-ms-error-code': 'ServerBusy', 'x-ms-request-id': 'murphy-1', body: '<?xml version="1.0" encoding="utf-8"?><Error><Code>ServerBusy</Code><Message>The server is busy.</Message></Error>' },
 };
 
@@ -60,7 +61,7 @@ export class Proxy {
 
 function refuse(answer, { headers }) {
   const scope = /Credential=[^/]+\/\d+\/[^/]+\/(\w+)\//.exec(headers.authorization ?? '')?.[1];
-  const { body, ...told } = REFUSALS[scope ?? 'azure'];
+  const { body, ...told } = REFUSALS[scope ?? (headers['x-goog-api-client'] ? 'google' : 'azure')];
   answer.writeHead(503, { ...told, 'content-length': Buffer.byteLength(body) });
   answer.end(body);
 }
@@ -105,7 +106,7 @@ function answers(port) {
 
 export async function startMoto() {
   const port = await freePort();
-  return Emulator.start(process.env.MOTO, ['-H', '127.0.0.1', '-p', String(port)], port);
+  return Emulator.start(path.join(process.env.EMULATORS, 'moto_server'), ['-H', '127.0.0.1', '-p', String(port)], port);
 }
 
 export async function startAzurite(modules, service) {
@@ -113,6 +114,11 @@ export async function startAzurite(modules, service) {
   const main = path.join(modules, 'azurite', 'dist', 'src', service, 'main.js');
   const args = [`--${service}Host`, '127.0.0.1', `--${service}Port`, String(port), '--inMemoryPersistence', '--skipApiVersionCheck', '--loose', '--disableTelemetry', '--silent'];
   return Emulator.start(process.execPath, [main, ...args], port);
+}
+
+export async function startGoogle() {
+  const port = await freePort();
+  return Emulator.start(path.join(process.env.EMULATORS, 'gcp-storage-emulator'), ['start', '--host=127.0.0.1', `--port=${port}`, '--in-memory'], port);
 }
 
 export function withoutMurphy() {

@@ -1,6 +1,6 @@
 /**
  * The site library in mocha and vitest, which murphy_worker.mjs keeps warm, and in jest, node:test and mocha alone. MODULES is the node_modules
- * that they are in, MOTO the command of moto's server; `../test` sets both.
+ * that they are in, EMULATORS the folder of moto's server; `../test` sets both.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -45,7 +45,7 @@ exports.wrap = async (Key) => {
     throw new Error('cannot store', { cause: error });
   }
 };
-exports.late = (Key) => setTimeout(() => exports.put(Key).catch(() => {}), 150);
+exports.leave = (Key) => void new Promise((resolve) => (exports.release = resolve)).then(() => exports.put(Key));
 `;
 
 /** One suite for all runners; the names of its hooks are theirs. */
@@ -63,8 +63,8 @@ const MORE = `
   it('wraps', async () => { await store.wrap('w'); });
   it('reads', async () => { await store.read('r'); });
   it('asserts', async () => { await store.put('a').catch(() => {}); assert.strictEqual('stored', 'SlowDown'); });
-  it('leaves', async () => { store.late('late'); });
-  it('waits', async () => { await new Promise((resolve) => setTimeout(resolve, 300)); });
+  it('leaves', async () => { store.leave('late'); });
+  it('releases', async () => { store.release(); await new Promise((resolve) => setTimeout(resolve, 500)); });
 `;
 
 function told() {
@@ -79,7 +79,9 @@ const PUT = 'store.cjs:6:exports.put'.replace('exports.', '');
 
 async function startWorker(runner, files, args = [], more = {}) {
   const env = { ...awsEnvironment(aws), MURPHY_SITE: '1', NODE_OPTIONS: `--require ${LIBRARY}`, ...more };
-  worker = await Worker.start({ runner, modules, files: { 'store.cjs': STORE, ...files }, args, env });
+  // Nothing is ever to be too late on a busy machine.
+  const patient = { mocha: ['--timeout=30000'], vitest: ['--testTimeout=30000', '--hookTimeout=30000'] }[runner];
+  worker = await Worker.start({ runner, modules, files: { 'store.cjs': STORE, ...files }, args: [...patient, ...args], env });
   return worker;
 }
 
@@ -142,7 +144,7 @@ for (const { name, runner, file, text, separator, args, lasts } of WARM) {
 test('mocha: what a test has left running is not booked on the next one', async () => {
   await startWorker('mocha', { 'test/it.js': MOCHA });
   await worker.run('test/it.js > shop leaves');
-  await worker.run('test/it.js > shop waits');
+  await worker.run('test/it.js > shop releases');
   const late = told().filter(([key]) => key === 'late');
   assert.deepEqual(late.map(([, phase, test]) => [phase, test]), [['none', 'test/it.js > shop leaves']]);
 });
@@ -184,10 +186,10 @@ beforeEach(async () => { await store.put('each'); });
 test('puts', async () => { await store.put('in'); });`;
 const MOCHA_ALONE = `const store = require('../store.cjs');${suite('before', 'after')}`;
 const ALONE = [
-  { name: 'jest', file: 'test/it.test.js', text: JEST, id: 'test/it.test.js > shop puts', args: ['node_modules/jest/bin/jest.js', '--runInBand'] },
-  { name: 'jest, in its workers', file: 'test/it.test.js', text: JEST, id: 'test/it.test.js > shop puts', args: ['node_modules/jest/bin/jest.js', '--maxWorkers=2'], more: { 'test/other.test.js': "test('x', () => {});" } },
+  { name: 'jest', file: 'test/it.test.js', text: JEST, id: 'test/it.test.js > shop puts', args: ['node_modules/jest/bin/jest.js', '--runInBand', '--testTimeout=30000'] },
+  { name: 'jest, in its workers', file: 'test/it.test.js', text: JEST, id: 'test/it.test.js > shop puts', args: ['node_modules/jest/bin/jest.js', '--maxWorkers=2', '--testTimeout=30000'], more: { 'test/other.test.js': "test('x', () => {});" } },
   { name: 'node:test', file: 'test/it.test.cjs', text: NODE, id: 'puts', args: ['--test', 'test/it.test.cjs'] },
-  { name: 'mocha alone', file: 'test/it.js', text: MOCHA_ALONE, id: 'test/it.js > shop puts', args: ['node_modules/mocha/bin/mocha.js', 'test/it.js'] },
+  { name: 'mocha alone', file: 'test/it.js', text: MOCHA_ALONE, id: 'test/it.js > shop puts', args: ['node_modules/mocha/bin/mocha.js', '--timeout=30000', 'test/it.js'] },
 ];
 
 for (const { name, file, text, id, args, more } of ALONE) {

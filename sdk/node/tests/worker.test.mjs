@@ -162,12 +162,15 @@ test('puts trace context on calls of every client, and leaves what the test sets
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   try {
     const worker = await start(
-      `import http, { get } from 'node:http'; import axios from 'axios'; import { request } from 'undici';
+      `import http, { get } from 'node:http'; import { parse } from 'node:url'; import axios from 'axios'; import { request } from 'undici';
       const url = process.env.SERVER, own = { Traceparent: 'own', TraceState: 'own=1', BAGGAGE: 'own=2' };
       const over = (asked) => new Promise((resolve) => asked.on('response', (answer) => answer.resume().on('end', resolve)));
       const calls = {
         'http.request': (headers) => { const asked = http.request(url, { method: 'POST', headers }); asked.end('body'); return over(asked); },
         'http.get': (headers) => over(get(url, { headers })),
+        'url.parse': (headers) => { const asked = http.request({ ...parse(url), headers }); asked.end(); return over(asked); },
+        list: (headers) => { const asked = http.request(new URL(url), { headers: Object.entries({ host: new URL(url).host, ...headers }).flat() }); asked.end(); return over(asked); },
+        'Expect': (headers) => { const asked = http.request(url, { method: 'PUT', headers: { ...headers, Expect: '100-continue' } }); asked.end('body'); return over(asked); },
         fetch: async (headers) => (await fetch(url, { headers })).text(),
         Request: async (headers) => (await fetch(new Request(url, { method: 'POST', body: 'b', headers }))).text(),
         axios: (headers) => axios.post(url, { a: 1 }, { headers }),
@@ -177,7 +180,7 @@ test('puts trace context on calls of every client, and leaves what the test sets
       it('later', async () => { await new Promise((resolve) => setTimeout(resolve, 20)); await calls.fetch({}); });`,
       { env: { SERVER: `http://127.0.0.1:${server.address().port}` } },
     );
-    for (const name of ['http.request', 'http.get', 'fetch', 'Request', 'axios', 'undici', 'later']) {
+    for (const name of ['http.request', 'http.get', 'url.parse', 'list', 'Expect', 'fetch', 'Request', 'axios', 'undici', 'later']) {
       for (const run of [1, 2]) {
         const headers = { ...HEADERS, tracestate: `murphy=e${run}` };
         seen.length = 0;
