@@ -129,10 +129,13 @@ impl Caller {
 }
 
 impl Request {
-    /// Where the application asked for it.
+    /// Where the application asked for it. The SDK's name of the service, where
+    /// the library knows it, says more than the proxy's.
     pub fn site(&self) -> SiteKey {
+        let named = self.caller.operation.as_deref();
+        let service = named.and_then(|operation| Some(operation.rsplit_once('.')?.0));
         SiteKey {
-            service: self.service.clone(),
+            service: service.unwrap_or(&self.service).to_owned(),
             operation: crate::operation::operation(self),
             stack: self.caller.stack.clone(),
         }

@@ -18,8 +18,17 @@
 mod attempt;
 mod case;
 mod cloud_call;
+mod cluster;
+mod edge_cover;
+mod exclusion;
 mod operation;
+mod oracle;
+mod plan;
 mod policy;
+mod reference;
+mod report;
+mod session;
+mod settings;
 mod shot;
 mod site;
 mod time;
@@ -30,7 +39,17 @@ pub use case::{
     TestOutcome,
 };
 pub use cloud_call::{CallOutcome, CloudCall, GroupedBy};
+pub use edge_cover::{WeightedEdge, edge_cover};
+pub use exclusion::{Excluded, Reason};
 pub use operation::{is_token_name, operation};
+pub use oracle::SuiteOracle;
+pub use plan::{Coverage, PlanSummary};
 pub use policy::{Injection, LostAnswer, Policy};
+pub use report::{
+    AuditSummary, Executed, Outcomes, ReferenceSummary, Rung, SuiteFinding, SuiteReport,
+    SuiteSummary,
+};
+pub use session::{Next, Session, Verdict};
+pub use settings::{EmulatorDifference, SuiteSettings};
 pub use shot::{AimEnd, AimRecord, Record, Shot};
 pub use site::{SiteKey, TestPhase};
