@@ -583,7 +583,19 @@ function patchModules() {
   const hook = esmHook(ENTRY_FILES.source, 'Symbol.for("murphy.site")');
   // In the thread itself since Node 22.15; in a thread of its own, which gets the source of the hook, since 18.19.
   if (Module.registerHooks) Module.registerHooks({ load: hook });
-  else Module.register?.(`data:text/javascript,export const load = (${encodeURIComponent(`${esmHook})(${JSON.stringify(ENTRY_FILES.source)}, 'Symbol.for("murphy.site")')`)}`);
+  else if (Module.register) {
+    Module.register(`data:text/javascript,export const load = (${encodeURIComponent(`${esmHook})(${JSON.stringify(ENTRY_FILES.source)}, 'Symbol.for("murphy.site")')`)}`);
+    avoidRequireOfModules();
+  }
+}
+
+/**
+ * What is required although it is an ES module passes the thread of the hooks by, with all that it imports. Runners that ask
+ * whether that is possible (mocha) import where it is not.
+ */
+function avoidRequireOfModules() {
+  if (!process.features.require_module) return;
+  guard(() => Object.defineProperty(process.features, 'require_module', { value: false, configurable: true, enumerable: true }));
 }
 
 function isInstalled(name) {

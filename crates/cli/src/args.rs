@@ -8,6 +8,7 @@ mod harden;
 mod project;
 mod report;
 mod setup;
+mod suite;
 
 use std::path::PathBuf;
 
@@ -28,6 +29,7 @@ pub(crate) use project::{
 };
 pub(crate) use report::{ReportArgs, ReportFormat};
 pub(crate) use setup::{CaArgs, CaCommand, CheckArgs, CompletionsArgs, InitArgs, ModesArgs};
+pub(crate) use suite::{SuiteArgs, SuiteCommand, SuiteReplayArgs, SuiteRunArgs};
 
 /// Find out what an application does when the things it calls fail.
 #[derive(Parser, Debug)]
@@ -59,6 +61,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Run the tests of a command again whenever a file is saved, and show findings as they come.
     Watch(WatchArgs),
+    /// Run a test suite with its calls to cloud services failing as clouds fail.
+    Suite(SuiteArgs),
     /// Make calls of your choice fail in one run of your test, and show what happens.
     Try(TryArgs),
     /// Test an example system with known bugs; no set-up needed.

@@ -8,7 +8,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use murphy::{Finished, run_campaign};
-use murphy_campaign::{Failed, Memory, Settings, SetupError, Sink, Stop, Stopper, World};
+use murphy_campaign::{Failed, Memory, Settings, SetupError, Sink, Stop, Stopper, Stopping, World};
 use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -61,6 +61,23 @@ pub(crate) async fn campaign(
         never = stop_on_signals(&stopper) => never,
     };
     Ok((finished, stopping.requested() > Stop::No))
+}
+
+/// Does something that a graceful stop is asked of; the second signal stops it
+/// at once. Says whether there was one.
+pub(crate) async fn stoppable<T>(
+    work: impl AsyncFnOnce(Stopping) -> Result<T, Error>,
+) -> (Result<T, Error>, bool) {
+    let _under_way = UnderWay::begin();
+    let stopper = Stopper::new();
+    let stopping = stopper.stopping();
+    let mut now = stopper.stopping();
+    let done = tokio::select! {
+        done = work(stopping.clone()) => done,
+        () = now.more_than(Stop::Graceful) => Err(Error::Interrupted),
+        never = stop_on_signals(&stopper) => never,
+    };
+    (done, stopping.requested() > Stop::No)
 }
 
 async fn stop_on_signals(stopper: &Stopper) -> ! {

@@ -80,6 +80,8 @@ pub struct Answer {
     pub headers: Vec<(HeaderName, HeaderValue)>,
     /// The body; a HEAD request gets none.
     pub body: String,
+    /// The service's name for what went wrong.
+    pub code: String,
 }
 
 impl Error {
@@ -96,6 +98,7 @@ impl Error {
                 .filter_map(|(name, value)| filled(name, value, &values))
                 .collect(),
             body: form.body.fill(&values),
+            code: self.code.clone(),
         }
     }
 }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
     BugClass, Certificate, EdgeProfile, Faultload, Finding, Flag, Identity, Observed, Point,
@@ -107,6 +108,22 @@ pub enum Event {
     },
     /// All is done.
     Ended(Box<Ended>),
+    /// A round of a test suite over cloud services ended. What its words mean is
+    /// known where suites are planned and judged.
+    SuiteRound {
+        /// What was run.
+        round: Value,
+        /// What came of it.
+        runs: Value,
+    },
+    /// All rounds of a suite are done, or it was stopped.
+    SuiteEnded {
+        /// What came of it.
+        report: Value,
+        /// Whether it was stopped while there was more to run.
+        #[serde(default, skip_serializing_if = "json::is_default")]
+        stopped: bool,
+    },
 }
 
 impl Event {
@@ -127,6 +144,8 @@ impl Event {
             Event::FailedInParallel(_) => "failed_in_parallel",
             Event::Repeated { .. } => "repeated",
             Event::Ended(_) => "ended",
+            Event::SuiteRound { .. } => "suite_round",
+            Event::SuiteEnded { .. } => "suite_ended",
         }
     }
 }

@@ -21,6 +21,7 @@ pub mod replay_files;
 pub mod replay_system;
 pub mod settings;
 pub mod stored;
+pub mod suite;
 pub mod typed;
 pub mod unseen;
 pub mod worlds;

@@ -26,6 +26,8 @@ pub(crate) struct CallGuard<'a> {
     body: Option<BodyCopy>,
     /// What the callee had answered, and its caller never gets.
     lost: Option<LostAnswer>,
+    /// The error code in the answer that is injected.
+    code: Option<String>,
     /// Whether a library at the caller's side raises a time-out when told to.
     can_raise: bool,
 }
@@ -44,6 +46,7 @@ impl<'a> CallGuard<'a> {
             head_sent: None,
             body: None,
             lost: None,
+            code: None,
             can_raise: false,
         }
     }
@@ -83,6 +86,11 @@ impl<'a> CallGuard<'a> {
     pub(crate) fn lost(&mut self, status: u16, copy: BodyCopy, ended: bool) {
         let body = copy.finish(ended);
         self.lost = Some(LostAnswer { status, body });
+    }
+
+    /// The answer that is injected has this error code.
+    pub(crate) fn says(&mut self, code: String) {
+        self.code = Some(code);
     }
 
     /// The fault meant for this call took effect.
@@ -172,6 +180,7 @@ impl<'a> CallGuard<'a> {
             took: self.arrived.elapsed(),
             body: body.map(|body| body.finish(!gave_up)),
             lost: self.lost.take(),
+            code: self.code.take(),
         };
         self.control.finish(self.key, ending);
     }

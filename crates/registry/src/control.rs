@@ -302,6 +302,9 @@ pub struct Ending {
     pub body: Option<AnswerBody>,
     /// What the callee had answered, where that was lost or replaced.
     pub lost: Option<LostAnswer>,
+    /// The error code in the answer that was injected, in the words of the
+    /// service that is called.
+    pub code: Option<String>,
 }
 
 /// An answer that its caller never got.

@@ -300,6 +300,7 @@ impl Execution {
             took: handshake.begun.elapsed(),
             body: None,
             lost: None,
+            code: None,
         };
         self.finish_in(calls, id, ending);
     }

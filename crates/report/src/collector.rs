@@ -137,7 +137,10 @@ impl Sink for Collector {
             | Event::Checked { .. }
             | Event::StateLeft(_)
             | Event::FailedInParallel(_)
-            | Event::Repeated { .. } => {}
+            | Event::Repeated { .. }
+            // A suite has a report of its own.
+            | Event::SuiteRound { .. }
+            | Event::SuiteEnded { .. } => {}
         }
     }
 }

@@ -20,6 +20,7 @@ pub mod number;
 pub mod redact;
 pub mod shell;
 mod suggestions;
+pub mod suite;
 mod summary;
 pub mod terminal;
 pub mod unseen;

@@ -45,7 +45,7 @@ pub const KEPT: usize = 20;
 /// What is true of a campaign that came to nothing, such as one whose services
 /// did not start: nothing was learnt that a later run could take over.
 const EMPTY: &str = "NOT EXISTS (SELECT 1 FROM event WHERE event.campaign = campaign.id
-    AND kind IN ('execution_ended', 'audited', 'ended'))";
+    AND kind IN ('execution_ended', 'audited', 'ended', 'suite_round', 'suite_ended'))";
 
 /// A store of campaigns.
 ///
@@ -216,7 +216,7 @@ impl Drop for Store {
 
 fn take_back_result(connection: &Connection, key: Key) -> rusqlite::Result<()> {
     connection.execute("UPDATE campaign SET told = 0 WHERE id = ?", [key])?;
-    let sql = "DELETE FROM event WHERE campaign = ? AND kind = 'ended'";
+    let sql = "DELETE FROM event WHERE campaign = ? AND kind IN ('ended', 'suite_ended')";
     connection.execute(sql, [key])?;
     Ok(())
 }

@@ -242,13 +242,16 @@ const ENTRY: &str = "
 SELECT name, scenario, settings, begun_ms, told,
        owner_pid, owner_started, owner_boot,
        ended.json IS NOT NULL,
-       ended.json ->> '$.certificate.incomplete.why',
-       json_array_length(ended.json, '$.findings'),
+       coalesce(ended.json ->> '$.certificate.incomplete.why',
+           iif(ended.json ->> '$.stopped', 'stopped', NULL)),
+       coalesce(json_array_length(ended.json, '$.findings'),
+           json_array_length(ended.json, '$.report.findings')),
        coalesce(ended.json ->> '$.certificate.explored',
+           ended.json ->> '$.report.executed.cases',
            (SELECT count(*) FROM event
-            WHERE event.campaign = campaign.id AND kind = 'execution_ended'))
+            WHERE event.campaign = campaign.id AND kind IN ('execution_ended', 'suite_round')))
 FROM campaign
-LEFT JOIN event AS ended ON ended.campaign = campaign.id AND ended.kind = 'ended'";
+LEFT JOIN event AS ended ON ended.campaign = campaign.id AND ended.kind IN ('ended', 'suite_ended')";
 
 /// A campaign that may be resumed.
 pub(super) struct Candidate {

@@ -163,7 +163,7 @@ impl Writer {
     }
 
     fn note(&mut self, campaign: Key, event: &Event) {
-        self.batch.urgent |= matches!(event, Event::Ended(_));
+        self.batch.urgent |= matches!(event, Event::Ended(_) | Event::SuiteEnded { .. });
         self.batch.rows.push(Row::Event {
             campaign,
             kind: event.name(),

@@ -113,7 +113,11 @@ impl<'e> Evidence<'e> {
         if self.answers_differ() {
             let text = "the answer to the retry is not the one that was lost";
             let complaint = self.note(SuiteOracle::O6, BugClass::SilentViolation, text);
-            judgement.warnings.push(complaint);
+            judgement.warnings.push(Complaint {
+                // The service would have known the retry again.
+                reason: self.call().token.then_some(Reason::EmulatorSuspect),
+                ..complaint
+            });
         }
         let is_swallowed = self.outcome() == CallOutcome::Failed;
         if is_swallowed && self.run.result.outcome == TestEnd::Passed {

@@ -371,7 +371,6 @@ mod tests {
             ordinal,
             line_ordinal: 1,
             statuses: vec![Some(status); 2],
-            has_stable_body: true,
         }
     }
 

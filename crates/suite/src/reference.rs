@@ -22,8 +22,6 @@ pub(crate) struct SeenCall {
     pub(crate) line_ordinal: u32,
     /// The answers to its first attempt.
     pub(crate) statuses: Vec<Option<u16>>,
-    /// Whether it is answered with the same body every time.
-    pub(crate) has_stable_body: bool,
 }
 
 impl SeenCall {
@@ -127,13 +125,6 @@ impl TestReference {
             changes: all,
         }
     }
-
-    /// The call that an aim bound, as it is without faults.
-    pub(crate) fn call(&self, phase: TestPhase, site: &SiteKey, ordinal: u32) -> Option<&SeenCall> {
-        let is_it =
-            |call: &&SeenCall| call.phase == phase && call.ordinal == ordinal && call.site == *site;
-        self.calls.iter().find(is_it)
-    }
 }
 
 /// The requests of a record that change something.
@@ -174,26 +165,19 @@ fn common_calls(records: &[&Record]) -> Vec<SeenCall> {
         let everywhere: Vec<(&Record, usize)> = std::iter::once((*first, place))
             .chain(others.iter().copied().zip(places))
             .collect();
-        let answers = everywhere.iter().map(|(record, place)| {
-            let first = record.attempts_of(*place).next();
-            first.map(|attempt| (attempt.status(), body(attempt)))
-        });
-        let answers: Vec<_> = answers.map(Option::unwrap_or_default).collect();
+        let status = |(record, place): &(&Record, usize)| {
+            record.attempts_of(*place).next().and_then(Attempt::status)
+        };
         common.push(SeenCall {
             site: call.site.clone(),
             phase: call.phase,
             line: call.line.clone(),
             ordinal: call.ordinal,
             line_ordinal: call.line_ordinal,
-            statuses: answers.iter().map(|(status, _)| *status).collect(),
-            has_stable_body: answers.windows(2).all(|pair| pair[0].1 == pair[1].1),
+            statuses: everywhere.iter().map(status).collect(),
         });
     }
     common
-}
-
-fn body(attempt: &Attempt) -> Option<u64> {
-    attempt.end.as_ref()?.body
 }
 
 /// The frames of the application, and the operations that each leads to.

@@ -34,6 +34,7 @@ mod services;
 pub mod sightings;
 pub mod spec;
 mod steps;
+mod suite;
 mod survey;
 mod teardown;
 pub mod template;
@@ -44,7 +45,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use murphy_model::{Execution, Fault, Faultload, Observed, Point, Verdict};
-use murphy_registry::{ExecutionId, Plan, Recorded, Unattributed, WorkerId};
+use murphy_registry::{ExecutionId, Plan, Recorded, SharedInjector, Unattributed, WorkerId};
 use tokio::time::timeout;
 
 use self::context::{Variables, head_lines};
@@ -74,6 +75,7 @@ pub use self::runner::{KnownRunner, ListError, RunnerKind};
 pub use self::running_system::RunningSystem;
 pub use self::scenario::command::{CONTROL_VARIABLE, TOKEN_VARIABLE, url_variable};
 pub use self::services::STOP_WITHIN;
+pub use self::suite::{SuiteSystem, SuiteTests};
 pub use self::survey::{ServiceState, survey};
 pub use self::wiring::RefusedHandshake;
 pub use murphy_request::json_path;
@@ -358,12 +360,10 @@ impl LiveWorld {
         how: How,
         is_fresh: bool,
     ) -> Result<Ran, SetupError> {
-        self.system.restart_if_wanted().await?;
-        self.system.services.revive(&self.system.wiring).await?;
-        self.system.reset.run().await?;
+        self.system.begin_anew().await?;
         let runner = self.runner(job.worker, is_fresh).await?;
         let marks = self.system.services.marks();
-        let begun = self.begin(job, how.solo)?;
+        let begun = self.begin(job, how.solo, None)?;
         let printed = Arc::new(Log::new(OUTPUT));
         let played = self.play(job.worker, runner, &begun, &printed, how).await?;
         let Played {
@@ -431,13 +431,19 @@ impl LiveWorld {
         up.map_err(|broken| self.system.crash_cause.tell(broken, recorded, alone))
     }
 
-    fn begin(&self, job: Job<'_>, solo: bool) -> Result<Begun<'_>, SetupError> {
+    fn begin(
+        &self,
+        job: Job<'_>,
+        solo: bool,
+        injector: Option<SharedInjector>,
+    ) -> Result<Begun<'_>, SetupError> {
         let plan = Plan {
             faultload: job.faultload.clone(),
             identity: job.identity.clone(),
             worker: Some(WorkerId(job.worker)),
             solo,
             entries: self.entries,
+            injector,
         };
         let id = match job.keep {
             Keep::Calls if !self.under_fault.looks_at_bodies() => self.system.registry.begin(plan),

@@ -217,6 +217,14 @@ impl RunningSystem {
         Ok(true)
     }
 
+    /// Makes everything as after a start, as far as it can be: services are
+    /// restarted where that is wanted, and the steps of the reset run.
+    pub(super) async fn begin_anew(&self) -> Result<(), SetupError> {
+        self.restart_if_wanted().await?;
+        self.services.revive(&self.wiring).await?;
+        self.reset.run().await
+    }
+
     /// Starts those services anew that may have read one of these files, while
     /// nothing runs.
     pub async fn restart_readers(&self, files: &[PathBuf]) -> Result<(), SetupError> {

@@ -93,6 +93,7 @@ impl Campaign {
             took: Duration::from_micros(100),
             body: None,
             lost: None,
+            code: None,
         };
         self.registry.finish(key, ending);
     }

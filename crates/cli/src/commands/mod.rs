@@ -17,6 +17,7 @@ mod replay;
 mod report;
 mod run;
 mod schema;
+mod suite;
 mod try_faultload;
 mod watch;
 
@@ -29,6 +30,7 @@ pub(crate) fn run(cli: Cli, context: &Context) -> Result<u8, Error> {
     match cli.command {
         Command::Run(args) => run::run(&args, context),
         Command::Watch(args) => watch::run(&args, context),
+        Command::Suite(args) => suite::run(&args, context),
         Command::Try(args) => try_faultload::run(&args, context),
         Command::List(args) => calls::run(&args, context),
         Command::Plan(args) => plan::run(&args, context),

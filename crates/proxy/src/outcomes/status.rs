@@ -30,9 +30,9 @@ pub(super) async fn play<E: Exchange>(
     status: u16,
     mode: Mode,
 ) {
+    let mut answer = answer(destination, exchange, guard, status);
     guard.landed();
     guard.replied(Reply::Status(status));
-    let mut answer = answer(destination, exchange, guard, status);
     answer.headers.extend(marker(destination, mode));
     let _ = exchange.respond(answer).await;
 }
@@ -40,12 +40,14 @@ pub(super) async fn play<E: Exchange>(
 fn answer<E: Exchange>(
     destination: &Destination,
     exchange: &E,
-    guard: &CallGuard<'_>,
+    guard: &mut CallGuard<'_>,
     status: u16,
 ) -> Canned {
     let own = || users(destination, status);
-    let of_cloud = || in_dialect(destination, exchange, guard, status);
-    let (headers, body) = own().or_else(of_cloud).unwrap_or_else(|| usual(status));
+    let mut of_cloud = || in_dialect(destination, exchange, guard, status);
+    let (headers, body) = own()
+        .or_else(&mut of_cloud)
+        .unwrap_or_else(|| usual(status));
     Canned {
         status,
         headers,
@@ -66,7 +68,7 @@ fn users(destination: &Destination, status: u16) -> Option<Content> {
 fn in_dialect<E: Exchange>(
     destination: &Destination,
     exchange: &E,
-    guard: &CallGuard<'_>,
+    guard: &mut CallGuard<'_>,
     status: u16,
 ) -> Option<Content> {
     let (_, query) = split_target(exchange.asked().target);
@@ -78,6 +80,7 @@ fn in_dialect<E: Exchange>(
     };
     let dialect = destination.settings.dialects.of(&request)?;
     let answer = dialect.answer(status, &request_id(guard))?;
+    guard.says(answer.code);
     Some((answer.headers, answer.body.into()))
 }
 

@@ -54,6 +54,7 @@ pub(crate) fn ending(status: u16) -> Ending {
         took: Duration::ZERO,
         body: None,
         lost: None,
+        code: None,
     }
 }
 

@@ -83,6 +83,9 @@ pub(crate) struct TestResult {
     /// The exception that it failed with and its causes, outermost first.
     #[serde(default)]
     pub(crate) exceptions: Vec<Exception>,
+    /// The assertion that failed, if that is what failed.
+    #[serde(default)]
+    pub(crate) assertion: Option<Assertion>,
     /// What it printed, or the end of it.
     #[serde(default)]
     pub(crate) output: String,
@@ -98,7 +101,7 @@ impl TestResult {
     /// What failed, in its own words or in those of its exception.
     pub(crate) fn why(&self) -> String {
         match self.exceptions.first() {
-            Some(Exception { kind, message }) if self.message.is_empty() => {
+            Some(Exception { kind, message, .. }) if self.message.is_empty() => {
                 format!("{kind}: {message}")
             }
             _ => self.message.clone(),
@@ -115,6 +118,38 @@ pub(crate) struct Exception {
     /// What it says.
     #[serde(default)]
     pub(crate) message: String,
+    /// Where it was raised, as `file:line:function`, innermost last.
+    #[serde(default)]
+    pub(crate) frames: Vec<String>,
+    /// The HTTP status that it carries.
+    #[serde(default)]
+    pub(crate) status: Option<u16>,
+    /// The error code that it carries.
+    #[serde(default)]
+    pub(crate) code: Option<String>,
+    /// The request id that it carries.
+    #[serde(default)]
+    pub(crate) request_id: Option<String>,
+    /// Whether Murphy's library raised it for an answer that was lost.
+    #[serde(default)]
+    pub(crate) injected: bool,
+    /// The call of a cloud SDK that it came from.
+    #[serde(default)]
+    pub(crate) call: Option<String>,
+}
+
+/// An assertion that failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub(crate) struct Assertion {
+    /// The file it is in.
+    #[serde(default)]
+    pub(crate) file: String,
+    /// Its line.
+    #[serde(default)]
+    pub(crate) line: u32,
+    /// What it says.
+    #[serde(default)]
+    pub(crate) text: String,
 }
 
 /// How a test ended.

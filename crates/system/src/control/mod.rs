@@ -30,8 +30,8 @@ use tokio::task::JoinHandle;
 
 use self::executions::Live;
 pub(crate) use self::executions::PHASES;
+pub(crate) use self::mailbox::{Exception, Mailbox, Outcome, RunOrder, TestResult};
 pub use self::mailbox::{ListedTest, Listing};
-pub(crate) use self::mailbox::{Mailbox, Outcome, RunOrder, TestResult};
 pub use self::openapi::openapi;
 use self::refusal::Refusal;
 

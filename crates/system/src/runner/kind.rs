@@ -81,13 +81,13 @@ impl RunnerKind {
     }
 }
 
-enum Side {
+pub(super) enum Side {
     Before,
     After,
 }
 
 /// Adds to a variable that may be set already, in the file or around us.
-fn add(command: &mut CommandSpec, name: &str, value: &str, between: &str, side: Side) {
+pub(super) fn add(command: &mut CommandSpec, name: &str, value: &str, between: &str, side: Side) {
     let around = || std::env::var(name).ok().map(|text| escaped(&text));
     let old = command.environment.get(name).cloned().or_else(around);
     let old = old.filter(|old| !old.is_empty());

@@ -28,6 +28,8 @@ pub(crate) struct Aftermath {
     pub(crate) shares: Vec<String>,
     /// What it left changed in its process.
     pub(crate) changed: Vec<String>,
+    /// All that its runner says of it, if it says anything.
+    pub(crate) result: Option<Box<TestResult>>,
 }
 
 impl TestRun {
@@ -65,9 +67,11 @@ impl TestRun {
     fn take(&mut self, result: TestResult) -> Result<(), String> {
         self.printed.write(result.output.as_bytes());
         let message = murphy_oracle::one_line(&result.why());
-        self.aftermath.shares = result.shares;
-        self.aftermath.changed = result.changed;
-        match result.outcome {
+        let (outcome, in_setup) = (result.outcome, result.phase == "setup");
+        self.aftermath.shares.clone_from(&result.shares);
+        self.aftermath.changed.clone_from(&result.changed);
+        self.aftermath.result = Some(Box::new(result));
+        match outcome {
             Outcome::Passed => Ok(()),
             Outcome::Skipped => {
                 self.aftermath.skipped = Some(message);
@@ -76,7 +80,7 @@ impl TestRun {
             Outcome::Failed | Outcome::Error if message.is_empty() => {
                 Err("the test failed and does not say why".to_owned())
             }
-            Outcome::Error if result.phase == "setup" => Err(format!("in set-up: {message}")),
+            Outcome::Error if in_setup => Err(format!("in set-up: {message}")),
             Outcome::Error => Err(format!("in tear-down: {message}")),
             Outcome::Failed => Err(message),
         }
