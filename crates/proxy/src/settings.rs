@@ -9,6 +9,7 @@ use murphy_registry::Owner;
 
 use crate::carriers::Carriers;
 use crate::headers::Headers;
+use crate::tls::ClientOfSocket;
 
 /// The header that marks injected answers.
 pub const MARKER: &str = "murphy-fault";
@@ -68,6 +69,8 @@ pub struct Settings {
     /// Asked who calls, for each connection to an address that anybody may have
     /// been given.
     pub callers: Option<CallerOfSocket>,
+    /// Asked what a caller is that may not trust our certificates.
+    pub clients: Option<ClientOfSocket>,
 }
 
 /// Says which service has the socket with this inode open, if that is known. It
@@ -115,6 +118,7 @@ impl Default for Settings {
             dialects: Dialects::shipped(),
             witness: None,
             callers: None,
+            clients: None,
         }
     }
 }
