@@ -43,6 +43,7 @@ Start here:
   bench/proxy --only h1 --connections 32          one table, in about 2 minutes
   bench/proxy --only h1 --subjects nginx,murphy   those two only
   bench/proxy --tls --only h1,h2                  the same over TLS, against nginx
+  bench/proxy --against ../before/target/dist/proxy   what a change costs: two builds of Murphy, in turn
   bench/proxy --memory                            what 1 GiB bodies and many executions leave behind
   bench/proxy --profile --only h1                 where Murphy's time goes (needs perf)
 
@@ -108,6 +109,12 @@ pub struct Options {
     #[arg(long, conflicts_with_all = ["memory", "profile"])]
     pub tls: bool,
 
+    /// Compare with another build of Murphy: the bench binary (target/dist/proxy) of another
+    /// checkout, which runs its own proxy. Without --subjects only the two are measured. A ratio
+    /// above 1.03 is a bar that is missed.
+    #[arg(long, value_name = "BINARY", conflicts_with_all = ["tls", "memory", "profile"])]
+    pub against: Option<PathBuf>,
+
     /// Check memory instead: 1 GiB bodies, 1,000,000 calls over 10,000 executions.
     #[arg(long, conflicts_with = "profile")]
     pub memory: bool,
@@ -139,11 +146,19 @@ impl Options {
 
     /// The subjects to measure.
     pub fn kinds(&self) -> Vec<Kind> {
-        let wanted = |kind: &Kind| {
-            let is_asked_for = self.subjects.is_empty() || self.subjects.contains(&kind.family());
-            is_asked_for && (!self.tls || kind.speaks_tls())
+        let is_asked_for = |kind: &Kind| match (self.subjects.as_slice(), &self.against) {
+            ([], None) => true,
+            ([], Some(_)) => kind.family() == Family::Murphy,
+            (subjects, _) => subjects.contains(&kind.family()),
         };
-        Kind::all().into_iter().filter(wanted).collect()
+        let wanted = |kind: &Kind| is_asked_for(kind) && (!self.tls || kind.speaks_tls());
+        let wanted = Kind::all().into_iter().filter(wanted);
+        // Each beside what it is compared with: the machine changes with time.
+        let with_other = wanted.flat_map(|kind| match (kind, &self.against) {
+            (Kind::Murphy(duty), Some(_)) => vec![kind, Kind::Other(duty)],
+            _ => vec![kind],
+        });
+        with_other.collect()
     }
 }
 
@@ -210,6 +225,17 @@ mod tests {
     fn the_definition_is_sound() {
         use clap::CommandFactory;
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn another_build_is_measured_beside_ours_and_nothing_else_unless_asked_for() {
+        let kinds = |arguments: &[&str]| {
+            let all = ["proxy", "--against", "other"].iter().chain(arguments);
+            Cli::parse_from(all).options.kinds()
+        };
+        let ours = |duty| [Kind::Murphy(duty), Kind::Other(duty)];
+        assert_eq!(kinds(&[]), Duty::ALL.map(ours).concat());
+        assert_eq!(kinds(&["--subjects", "nginx"]), [Kind::Nginx]);
     }
 
     #[test]

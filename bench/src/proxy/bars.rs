@@ -49,6 +49,13 @@ pub const OVER_TLS: [Bar; 2] = [
     bar(Some(Protocol::Http2), Duty::PassThrough, Kind::Nginx, 1.3),
 ];
 
+/// What a change may cost: each duty against the same of the other build.
+pub fn against_the_other() -> impl Iterator<Item = Bar> {
+    Duty::ALL
+        .map(|duty| bar(None, duty, Kind::Other(duty), 1.03))
+        .into_iter()
+}
+
 impl Bar {
     fn holds_for(&self, shape: Shape) -> bool {
         self.protocol

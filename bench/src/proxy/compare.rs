@@ -50,7 +50,8 @@ async fn start_all(
 ) -> Result<Vec<Subject>> {
     let mut subjects = Vec::new();
     for kind in options.kinds() {
-        let subject = Subject::start(kind, options.threads, upstream, scratch, tls);
+        let other = options.against.as_deref();
+        let subject = Subject::start(kind, options.threads, upstream, scratch, tls, other);
         subjects.push(subject.await?);
     }
     Ok(subjects)
@@ -84,11 +85,12 @@ fn introduce(options: &Options, versions: &[String]) {
 }
 
 fn print_bars(options: &Options, all: &[Results]) -> bool {
-    let bars: &[Bar] = match options.tls {
-        true => &bars::OVER_TLS,
-        false => &bars::BARS,
+    let mut bars: Vec<Bar> = match options.tls {
+        true => bars::OVER_TLS.into(),
+        false => bars::BARS.into(),
     };
-    let judged = all.iter().flat_map(|results| bars::judge(bars, results));
+    bars.extend(bars::against_the_other());
+    let judged = all.iter().flat_map(|results| bars::judge(&bars, results));
     let judged: Vec<Judged> = judged.collect();
     if judged.is_empty() {
         println!("\nNo bar applies to these subjects.");

@@ -34,7 +34,7 @@ pub async fn show(options: &Options) -> Result<()> {
     for duty in DUTIES {
         let kind = Kind::Murphy(duty);
         let mut subject =
-            Subject::start(kind, options.threads, &upstream.doors, &scratch, None).await?;
+            Subject::start(kind, options.threads, &upstream.doors, &scratch, None, None).await?;
         for shape in options.shapes() {
             println!("\n{kind}, {shape}");
             let profile = record(&perf, &mut subject, shape, &generator, options, &scratch).await?;

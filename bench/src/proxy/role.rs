@@ -7,6 +7,7 @@
 
 use std::fmt::Display;
 use std::io::{BufRead, Write};
+use std::path::Path;
 use std::process::Stdio;
 use std::str::FromStr;
 
@@ -31,7 +32,12 @@ pub struct Role<D = Doors> {
 impl<D: FromStr<Err: Into<anyhow::Error>>> Role<D> {
     /// Starts this binary with the arguments and waits until it listens.
     pub async fn start(name: &str, arguments: &[&str]) -> Result<Self> {
-        let (process, ask, mut answers) = spawn(name, arguments)?;
+        Self::start_of(&std::env::current_exe()?, name, arguments).await
+    }
+
+    /// The same of another build of it.
+    pub async fn start_of(binary: &Path, name: &str, arguments: &[&str]) -> Result<Self> {
+        let (process, ask, mut answers) = spawn(binary, name, arguments)?;
         let Some(line) = answers.next_line().await? else {
             bail!("{name} ended before it listened; what it said is above");
         };
@@ -59,7 +65,8 @@ impl<D: FromStr<Err: Into<anyhow::Error>>> Role<D> {
 /// Runs this binary with the arguments to its end and hands over what it
 /// printed, line by line as it comes.
 pub async fn run(name: &str, arguments: &[&str], mut print: impl FnMut(&str)) -> Result<()> {
-    let (mut process, _ask, mut answers) = spawn(name, arguments)?;
+    let binary = std::env::current_exe()?;
+    let (mut process, _ask, mut answers) = spawn(&binary, name, arguments)?;
     while let Some(line) = answers.next_line().await? {
         print(&line);
     }
@@ -68,8 +75,8 @@ pub async fn run(name: &str, arguments: &[&str], mut print: impl FnMut(&str)) ->
 
 type Spawned = (Process, ChildStdin, Lines<BufReader<ChildStdout>>);
 
-fn spawn(name: &str, arguments: &[&str]) -> Result<Spawned> {
-    let mut command = Command::new(std::env::current_exe()?);
+fn spawn(binary: &Path, name: &str, arguments: &[&str]) -> Result<Spawned> {
+    let mut command = Command::new(binary);
     command
         .args(arguments)
         .stdin(Stdio::piped())

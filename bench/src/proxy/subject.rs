@@ -4,6 +4,7 @@
 //! each subject's own set-up is in the file of its name.
 
 use std::fmt;
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
@@ -50,6 +51,8 @@ pub enum Kind {
     PlainHyper,
     /// Our own proxy, on this duty.
     Murphy(Duty),
+    /// The same of the build to compare with.
+    Other(Duty),
 }
 
 impl Kind {
@@ -74,7 +77,7 @@ impl Kind {
             Kind::Haproxy => Family::Haproxy,
             Kind::Envoy => Family::Envoy,
             Kind::PlainHyper => Family::PlainHyper,
-            Kind::Murphy(_) => Family::Murphy,
+            Kind::Murphy(_) | Kind::Other(_) => Family::Murphy,
         }
     }
 
@@ -92,6 +95,7 @@ impl Kind {
             Kind::Envoy => "envoy".to_owned(),
             Kind::PlainHyper => "plain-hyper".to_owned(),
             Kind::Murphy(duty) => format!("murphy-{}", duty.key()),
+            Kind::Other(duty) => format!("other-{}", duty.key()),
         }
     }
 
@@ -101,13 +105,13 @@ impl Kind {
             Kind::Nginx => Some(Tool::Nginx),
             Kind::Haproxy => Some(Tool::Haproxy),
             Kind::Envoy => Some(Tool::Envoy),
-            Kind::Direct | Kind::PlainHyper | Kind::Murphy(_) => None,
+            Kind::Direct | Kind::PlainHyper | Kind::Murphy(_) | Kind::Other(_) => None,
         }
     }
 
     fn expected(self) -> Expected {
         match self {
-            Kind::Murphy(duty) => duty.expected(),
+            Kind::Murphy(duty) | Kind::Other(duty) => duty.expected(),
             _ => Expected::Answer,
         }
     }
@@ -122,6 +126,7 @@ impl fmt::Display for Kind {
             Kind::Envoy => f.write_str("Envoy"),
             Kind::PlainHyper => f.write_str("plain hyper"),
             Kind::Murphy(duty) => write!(f, "Murphy, {duty}"),
+            Kind::Other(duty) => write!(f, "the other, {duty}"),
         }
     }
 }
@@ -153,6 +158,7 @@ impl Subject {
         upstream: &Doors,
         scratch: &Scratch,
         tls: Option<&Certificate>,
+        other: Option<&Path>,
     ) -> Result<Self> {
         let program = kind.tool().map(Tool::find_or_install).transpose()?;
         let program = program.unwrap_or_default();
@@ -167,7 +173,8 @@ impl Subject {
             Kind::Haproxy => foreign(haproxy::start(&program, threads, upstream, scratch).await?),
             Kind::Envoy => foreign(envoy::start(&program, threads, upstream, scratch).await?),
             Kind::PlainHyper => ours(plain_hyper::start(threads, upstream).await?),
-            Kind::Murphy(duty) => ours(murphy::start(threads, upstream, duty, tls).await?),
+            Kind::Murphy(duty) => ours(murphy::start(None, threads, upstream, duty, tls).await?),
+            Kind::Other(duty) => ours(murphy::start(other, threads, upstream, duty, tls).await?),
         };
         Ok(Self {
             kind,
@@ -200,7 +207,9 @@ impl Subject {
     /// compared by larger requests than others.
     pub async fn prepare(&mut self) -> Result<Vec<String>> {
         match (&mut self.running, self.kind) {
-            (Running::Ours(role), Kind::Murphy(duty)) => duty.prepare(role).await,
+            (Running::Ours(role), Kind::Murphy(duty) | Kind::Other(duty)) => {
+                duty.prepare(role).await
+            }
             _ => Ok(murphy::campaign::headers(murphy::STRANGER)),
         }
     }
@@ -208,7 +217,9 @@ impl Subject {
     /// Lets go of what [`Subject::prepare`] got ready.
     pub async fn settle(&mut self) -> Result<()> {
         match (&mut self.running, self.kind) {
-            (Running::Ours(role), Kind::Murphy(duty)) => duty.settle(role).await,
+            (Running::Ours(role), Kind::Murphy(duty) | Kind::Other(duty)) => {
+                duty.settle(role).await
+            }
             _ => Ok(()),
         }
     }

@@ -279,6 +279,7 @@ fn masked(text: &str) -> String {
             }
             _ if line.starts_with("Took ") => "Took [time]\n".to_owned(),
             _ if line.starts_with("  took ") => "  took [time]\n".to_owned(),
+            _ if line.starts_with("warning: `") => without_times(line) + "\n",
             _ => without_path(&without_ports(line)) + "\n",
         }
     };
@@ -299,6 +300,16 @@ fn without_ports(line: &str) -> String {
         text += rest;
     }
     text
+}
+
+/// How often a service calls before the first execution depends on time.
+fn without_times(line: &str) -> String {
+    let times = line.split_once(" (").and_then(|(before, rest)| {
+        let (count, after) = rest.split_once(" times)")?;
+        count.parse::<usize>().ok()?;
+        Some(format!("{before} ([n] times){after}"))
+    });
+    times.unwrap_or_else(|| without_path(&without_ports(line)))
 }
 
 fn without_path(line: &str) -> String {

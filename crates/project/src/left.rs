@@ -3,7 +3,7 @@
 //! Owns the words for handshakes that callers refused and for hosts that no
 //! service has.
 
-use murphy_system::{RefusedHandshake, RunningSystem};
+use murphy_system::{Client, Refusal, RefusedHandshake, Refuser, RunningSystem};
 
 use crate::messages;
 
@@ -26,22 +26,60 @@ pub fn say(system: &RunningSystem) {
 
 /// A handshake that was refused, with what to do.
 pub fn about(refused: &RefusedHandshake) -> String {
-    let who = match &refused.caller {
-        Some(caller) => caller.as_str(),
-        None => "a caller",
-    };
     let RefusedHandshake {
-        host, why, times, ..
+        caller,
+        refuser,
+        times,
     } = refused;
+    let Refuser {
+        host, why, client, ..
+    } = refuser;
+    let who = caller.as_deref().unwrap_or("a caller");
     let count = match times {
         1 => String::new(),
         times => format!(" ({times} times)"),
     };
+    let Some(client) = client else {
+        return format!(
+            "{who} {why} for {host}{count}\n\
+            hint: what Murphy starts is told to trust it (SSL_CERT_FILE, REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE, AWS_CA_BUNDLE, NODE_EXTRA_CA_CERTS, GRPC_DEFAULT_SSL_ROOTS_FILE_PATH, a trust store for Java); \
+            anything else must trust the file that `murphy ca path` prints. A client that pins certificates cannot be opened: {INSTEAD}"
+        );
+    };
+    let Client {
+        runtime, variable, ..
+    } = client;
+    if client.is_told {
+        return format!(
+            "{who} {why} for {host}{count}, though {runtime} was started with {variable}\n\
+            hint: either its code names whom to trust, or it pins certificates and cannot be opened: {INSTEAD}. One that runs for longer than the certificate has to be started anew"
+        );
+    }
+    // Some hang up without a word; who was not told can have no other reason.
+    let why = match why {
+        Refusal::HungUp => Refusal::Untrusted,
+        why => *why,
+    };
     format!(
-        "{who} {why} for {host}{count}\n\
-        hint: what Murphy starts is told to trust it (SSL_CERT_FILE, REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE, AWS_CA_BUNDLE, NODE_EXTRA_CA_CERTS, GRPC_DEFAULT_SSL_ROOTS_FILE_PATH, a trust store for Java); \
-        anything else must trust the file that `murphy ca path` prints. A client that pins certificates cannot be opened: give it `upstream = \"https://…\"` and plain HTTP, or take its host out of `hosts`"
+        "{who} {why} for {host}{count}: {runtime} wants {variable}\n\
+        hint: it was started without {variable}, or with one that does not lead to Murphy's certificate: {}. What Murphy starts is given it; does something in between take it away?",
+        where_from(variable)
     )
+}
+
+/// The ways for clients that nobody can make trust us.
+const INSTEAD: &str =
+    "give it `upstream = \"https://…\"` and plain HTTP, or take its host out of `hosts`";
+
+/// What to do about a variable.
+fn where_from(variable: &str) -> String {
+    match variable {
+        "NODE_EXTRA_CA_CERTS" => format!("set {variable} to what `murphy ca path` prints"),
+        "JAVA_TOOL_OPTIONS" | "JDK_JAVA_OPTIONS" => format!(
+            "let {variable} name a trust store (`-Djavax.net.ssl.trustStore=…`) that has the certificate of `murphy ca path` in it"
+        ),
+        variable => format!("set {variable} to what `murphy ca export` prints"),
+    }
 }
 
 /// Some of them, and how many more.

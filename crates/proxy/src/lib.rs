@@ -45,6 +45,6 @@ pub use settings::{
     LOST, MARKER, RAISES, Settings, Sighting, Witness,
 };
 pub use tls::{
-    AUTHORITY_LASTS, Authority, AuthorityError, Door, ProbeError, Probed, Refusal, Refusals,
-    TlsError, TlsFiles, TlsUpstream,
+    AUTHORITY_LASTS, Authority, AuthorityError, Client, ClientOfSocket, Door, Hello, ProbeError,
+    Probed, Refusal, Refusals, Refuser, TlsError, TlsFiles, TlsUpstream,
 };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::uri::Authority;
-use murphy_registry::{Greeting, Handshake};
+use murphy_registry::{Greeting, Handshake, Origin};
 use tokio::sync::watch;
 
 use crate::anybody::Anybody;
@@ -63,6 +63,14 @@ impl ListenerContext {
         let mut destinations = self.destinations.iter();
         let found = destinations.find(|(hosts, _)| is_for(hosts));
         found.map(|(_, destination)| Cow::Borrowed(destination))
+    }
+
+    /// The service that calls here, if it is known.
+    pub(crate) fn caller(&self) -> Option<Arc<str>> {
+        match &self.destinations.first()?.1.origin {
+            Origin::Service { caller } => caller.clone(),
+            _ => None,
+        }
     }
 
     /// Whether each call over TLS is to have a handshake of its own.

@@ -22,7 +22,7 @@ use crate::destination::Destination;
 use crate::forward::{Forward, ForwardProxy};
 use crate::listener_context::ListenerContext;
 use crate::settings::Settings;
-use crate::stream::{Rewound, Stream};
+use crate::stream::Stream;
 use crate::tls::{Door, Offered, Tls, TlsUpstream};
 use crate::{h1, h2, tls};
 
@@ -338,7 +338,7 @@ pub(crate) async fn serve(listener: Arc<ListenerContext>, mut caller: Box<dyn St
         [(_, only)] => only.upstream.offered().await,
         _ => Offered::RatherHttp1,
     };
-    let caller = Box::new(Rewound::new(caller, read));
+    let caller = (caller, read);
     if let Some((caller, read)) = door.accept(caller, LOCALHOST, offered, &listener).await {
         serve_http(listener, caller, read).await;
     }

@@ -9,6 +9,7 @@ use murphy_registry::Owner;
 
 use crate::carriers::Carriers;
 use crate::headers::Headers;
+use crate::tls::ClientOfSocket;
 
 /// The header that marks injected answers.
 pub const MARKER: &str = "murphy-fault";
@@ -91,6 +92,8 @@ pub struct Settings {
     /// Asked who calls, for each connection to an address that anybody may have
     /// been given.
     pub callers: Option<CallerOfSocket>,
+    /// Asked what a caller is that may not trust our certificates.
+    pub clients: Option<ClientOfSocket>,
 }
 
 /// Says which service has the socket with this inode open, if that is known. It
@@ -139,6 +142,7 @@ impl Default for Settings {
             witness: None,
             noted: &[],
             callers: None,
+            clients: None,
         }
     }
 }

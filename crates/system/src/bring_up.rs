@@ -6,9 +6,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use murphy_proxy::{ClientOfSocket, Hello};
 use murphy_registry::Registry;
 
-use super::egress::open_authority;
+use super::egress::{AuthorityFiles, Clients, open_authority};
 use super::ledger::Ledger;
 use super::options::LiveOptions;
 use super::services::{Failure, Services};
@@ -82,7 +83,11 @@ pub(super) fn prepare(
         services.places(),
         callers,
         registry.clone(),
-        proxy_settings(options, &services),
+        proxy_settings(
+            options,
+            &services,
+            authority.as_ref().map(|(_, files)| files),
+        ),
         authority.as_ref(),
     )?;
     Ok((services, wiring))
@@ -90,10 +95,18 @@ pub(super) fn prepare(
 
 /// The proxies get half of the processors at most, since the services do most
 /// of the work, and no more threads than executions run at once.
-fn proxy_settings(options: &LiveOptions, services: &Services) -> murphy_proxy::Settings {
+fn proxy_settings(
+    options: &LiveOptions,
+    services: &Services,
+    authority: Option<&AuthorityFiles>,
+) -> murphy_proxy::Settings {
     let mut settings = options.proxy.clone();
     let calling = services.calling().clone();
     settings.callers = Some(Arc::new(move |inode| calling.of_socket(inode)));
+    settings.clients = authority.map(|files| {
+        let clients = Clients::new(files);
+        Arc::new(move |inode, hello: &Hello| clients.of_socket(inode, hello)) as ClientOfSocket
+    });
     settings.threads = (settings.threads / 2).clamp(1, options.workers as usize);
     settings
 }

@@ -78,6 +78,7 @@ pub use self::services::STOP_WITHIN;
 pub use self::suite::{SuiteSystem, SuiteTests};
 pub use self::survey::{ServiceState, survey};
 pub use self::wiring::RefusedHandshake;
+pub use murphy_proxy::{Client, Refusal, Refuser};
 pub use murphy_request::json_path;
 
 /// How much of what a test prints is kept, from its end.

@@ -28,7 +28,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use murphy_proxy::{
-    Authority, Door, Forward, Listener, NamedHosts, OtherHosts, Proxy, Refusal, Refusals, Settings,
+    Authority, Door, Forward, Listener, NamedHosts, OtherHosts, Proxy, Refusals, Refuser, Settings,
     StartError,
 };
 use murphy_registry::{self as registry, CallGraph, Origin, Registry, WorkerId};
@@ -201,11 +201,13 @@ impl Wiring {
                 Caller::Anyone | Caller::Murphy => None,
             };
             let noted = refusals.noted().into_iter();
-            noted.map(move |(host, why, times)| RefusedHandshake {
-                caller: caller.clone(),
-                host,
-                why,
-                times,
+            noted.map(move |(refuser, times)| {
+                let found = refuser.caller.as_ref().map(|name| format!("`{name}`"));
+                RefusedHandshake {
+                    caller: caller.clone().or(found),
+                    refuser,
+                    times,
+                }
             })
         });
         all.collect()
@@ -256,10 +258,8 @@ fn ports(
 pub struct RefusedHandshake {
     /// Who, in words, if that is known.
     pub caller: Option<String>,
-    /// The host that it asked for.
-    pub host: String,
-    /// Why, as far as it said.
-    pub why: Refusal,
+    /// What it is, and what it asked for.
+    pub refuser: Refuser,
     /// How often.
     pub times: usize,
 }

@@ -54,7 +54,7 @@ pub async fn check(options: &Options, upstream: &Doors) -> Result<bool> {
         for protocol in [Protocol::Http1, Protocol::Http2] {
             for direction in [Direction::Up, Direction::Down] {
                 // A process each, so that none hides in what another left.
-                let mut role = murphy::start(options.threads, upstream, duty, None).await?;
+                let mut role = murphy::start(None, options.threads, upstream, duty, None).await?;
                 let what = format!("{direction} over {protocol}");
                 let transfer = transfer(&mut role, duty, protocol, direction);
                 let transfer = timeout(PATIENCE, transfer).await;

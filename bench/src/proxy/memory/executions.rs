@@ -93,7 +93,7 @@ pub async fn check_on_sockets(options: &Options, upstream: &Doors) -> Result<boo
         PROXIED,
         "through the proxy, each over a connection of its own",
     );
-    let mut role = murphy::start(options.threads, upstream, Duty::NoMatch, None).await?;
+    let mut role = murphy::start(None, options.threads, upstream, Duty::NoMatch, None).await?;
     let mut sizes = Vec::new();
     for number in 1..=PROXIED {
         let protocol = match number % 2 {

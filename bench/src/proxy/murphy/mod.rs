@@ -9,6 +9,7 @@ pub mod campaign;
 mod duty;
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,8 +25,9 @@ use campaign::{Campaign, SERVICE};
 
 pub use duty::{Duty, STRANGER};
 
-/// Starts one in a process of its own.
+/// Starts one in a process of its own: this build of it, or another bench's.
 pub async fn start(
+    other: Option<&Path>,
     threads: usize,
     upstream: &Doors,
     duty: Duty,
@@ -43,7 +45,10 @@ pub async fn start(
         &duty,
     ];
     arguments.extend(folder.iter().flat_map(|folder| ["--tls", folder]));
-    Role::start("murphy", &arguments).await
+    match other {
+        Some(binary) => Role::start_of(binary, "the other murphy", &arguments).await,
+        None => Role::start("murphy", &arguments).await,
+    }
 }
 
 /// Is the proxy, until standard input ends.

@@ -73,8 +73,8 @@ async fn open(
         (None, true) => return,
         (Some(door), true) => {
             let offered = destination.upstream.offered().await;
-            let stream: Box<dyn Stream> = Box::new(Rewound::new(caller, read));
-            let accepted = door.accept(stream, host.host(), offered, &inside).await;
+            let caller = (caller, read);
+            let accepted = door.accept(caller, host.host(), offered, &inside).await;
             let Some(accepted) = accepted else {
                 return;
             };

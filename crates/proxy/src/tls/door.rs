@@ -16,12 +16,13 @@ use rustls::{AlertDescription, Error, ServerConfig};
 use tokio_rustls::{LazyConfigAcceptor, StartHandshake};
 
 use super::authority::{Authority, AuthorityError};
+use super::client::{Client, Hello, Looks};
 use super::injected::InjectedHandshake;
 use super::provider;
 use super::secured::Secured;
 use crate::listener_context::ListenerContext;
 use crate::server::first_bytes;
-use crate::stream::Stream;
+use crate::stream::{Rewound, Stream};
 
 /// How long a handshake may take.
 pub(super) const WITHIN: Duration = Duration::from_secs(10);
@@ -78,22 +79,57 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// The callers that broke handshakes off, and how often, by the host that they
-/// asked for.
+/// A caller that broke handshakes off.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Refuser {
+    /// The service that calls there, if that is known.
+    pub caller: Option<Arc<str>>,
+    /// The host that it asked for.
+    pub host: String,
+    /// Why, as far as it said.
+    pub why: Refusal,
+    /// What it is, if that is known.
+    pub client: Option<Client>,
+}
+
+/// The callers that broke handshakes off, and how often.
 #[derive(Debug, Default)]
-pub struct Refusals(Mutex<BTreeMap<(String, Refusal), usize>>);
+pub struct Refusals {
+    all: Mutex<BTreeMap<Refuser, usize>>,
+    looks: Looks,
+}
 
 impl Refusals {
-    fn note(&self, host: &str, why: Refusal) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *all.entry((host.to_owned(), why)).or_default() += 1;
+    fn note(&self, refuser: Refuser) {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        *all.entry(refuser).or_default() += 1;
     }
 
-    /// What was noted so far.
-    pub fn noted(&self) -> Vec<(String, Refusal, usize)> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let one = |((host, why), count): (&(String, Refusal), &usize)| (host.clone(), *why, *count);
-        all.iter().map(one).collect()
+    /// What was noted so far. Refusals of callers that were not looked at count
+    /// with those of the one who was, where there is just one such.
+    pub fn noted(&self) -> Vec<(Refuser, usize)> {
+        let mut all = self
+            .all
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let unknown: Vec<Refuser> = all
+            .keys()
+            .filter(|it| it.client.is_none())
+            .cloned()
+            .collect();
+        for refuser in unknown {
+            let alike = |it: &&Refuser| {
+                let it = (&it.caller, &it.host, it.why, it.client.is_some());
+                it == (&refuser.caller, &refuser.host, refuser.why, true)
+            };
+            let mut known = all.keys().filter(alike);
+            if let (Some(known), None) = (known.next().cloned(), known.next()) {
+                let count = all.remove(&refuser).unwrap_or_default();
+                *all.entry(known).or_default() += count;
+            }
+        }
+        all.into_iter().collect()
     }
 }
 
@@ -117,16 +153,18 @@ pub struct Door {
 }
 
 impl Door {
-    /// Shakes hands with a caller, as the host that it asks for, or else as
-    /// `host`; with what it sends first. A handshake that is to fail does so,
-    /// if the caller minds.
+    /// Shakes hands with a caller that has sent this much, as the host that it
+    /// asks for, or else as `host`; with what it sends first inside. A handshake
+    /// that is to fail does so, if the caller minds.
     pub(crate) async fn accept(
         &self,
-        stream: Box<dyn Stream>,
+        (stream, read): (Box<dyn Stream>, BytesMut),
         host: &str,
         offered: Offered,
         listener: &ListenerContext,
     ) -> Option<(Box<dyn Stream>, BytesMut)> {
+        let sent = read.clone();
+        let stream = Box::new(Rewound::new(stream, read));
         let greeted = tokio::time::timeout(WITHIN, greet(stream)).await.ok()??;
         let asked_for = greeted.client_hello().server_name().map(str::to_owned);
         let planned = listener.handshake(asked_for.as_deref()).await;
@@ -135,19 +173,35 @@ impl Door {
             let fault = InjectedHandshake::new(destination, handshake);
             return fault.play(greeted, host, offered, self).await;
         }
+        let hello = Hello::new(&greeted.client_hello(), &sent);
+        let clients = listener.settings.clients.as_ref();
+        let looks = &self.refusals.looks;
+        let client = looks.at(&hello, &*greeted.io, clients).await;
         let leaf = self.authority.leaf(host);
         let shaking = self.shake_hands(greeted, host, leaf, offered);
-        match tokio::time::timeout(WITHIN, shaking).await.ok()?? {
+        let why = match tokio::time::timeout(WITHIN, shaking).await.ok()?? {
             Ok(mut stream) => {
-                let read = first_bytes(&mut stream).await?;
-                Some((stream, read))
+                if let Some(read) = first_bytes(&mut stream).await {
+                    looks.trusts(hello);
+                    return Some((stream, read));
+                }
+                // Anybody may change their mind, but for those who look now.
+                client.filter(|it| it.looks_late)?;
+                Refusal::HungUp
             }
             Err(error) => {
                 tracing::debug!(%host, %error, "a caller broke the handshake off");
-                self.refusals.note(host, why(&error));
-                None
+                why(&error)
             }
-        }
+        };
+        looks.refuses(&hello);
+        self.refusals.note(Refuser {
+            caller: listener.caller(),
+            host: host.to_owned(),
+            why,
+            client,
+        });
+        None
     }
 
     /// Shows a caller this certificate; `None` if there is none to show.

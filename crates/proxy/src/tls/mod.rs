@@ -4,6 +4,7 @@
 //! come of them. What passes inside is for the engines, who do not know of it.
 
 mod authority;
+mod client;
 mod door;
 mod files;
 mod injected;
@@ -13,7 +14,8 @@ mod trust;
 mod upstream;
 
 pub use authority::{AUTHORITY_LASTS, Authority, AuthorityError};
-pub use door::{Door, Refusal, Refusals};
+pub use client::{Client, ClientOfSocket, Hello};
+pub use door::{Door, Refusal, Refusals, Refuser};
 pub use files::{TlsError, TlsFiles};
 pub use probe::{ProbeError, Probed};
 pub use upstream::TlsUpstream;

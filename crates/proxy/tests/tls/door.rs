@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use murphy_proxy::{Authority, Door, Refusal, Settings};
+use murphy_proxy::{Authority, Door, Refusal, Refuser, Settings};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
@@ -89,7 +89,13 @@ async fn who_does_not_trust_us_is_noted() {
     // What it says of it has to arrive.
     tokio::time::sleep(Duration::from_millis(100)).await;
     let noted = door.refusals.noted();
-    assert_eq!(noted, [("back.test".to_owned(), Refusal::Untrusted, 1)]);
+    let refuser = Refuser {
+        caller: None,
+        host: "back.test".to_owned(),
+        why: Refusal::Untrusted,
+        client: None,
+    };
+    assert_eq!(noted, [(refuser, 1)]);
 }
 
 #[tokio::test]

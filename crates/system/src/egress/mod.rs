@@ -8,6 +8,7 @@
 
 mod authority;
 mod bundle;
+mod clients;
 mod trust_store;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ use murphy_campaign::SetupError;
 
 pub use self::authority::{AuthorityFiles, open_authority, rotate_authority};
 use self::bundle::Bundles;
+pub(super) use self::clients::Clients;
 
 /// Variables that name a file of all certificates to trust. Without them their
 /// readers trust what the machine trusts, or a list of their own.
