@@ -241,7 +241,12 @@ fn check_started_by(
     raw: &Service,
     has_door: bool,
 ) -> Option<()> {
-    checker.named("starter of services", started_by, &[("test", ())])?;
+    if started_by.value != "test" {
+        let message = format!("`{}` starts no services", started_by.value);
+        let hint = "write `started_by = \"test\"`; what Murphy starts has a `command`";
+        checker.refuse(&started_by.span, message, "\"test\" is expected", hint);
+        return None;
+    }
     fn span<T>(value: &Option<At<T>>) -> Option<Span> {
         value.as_ref().map(|it| it.span.clone())
     }
