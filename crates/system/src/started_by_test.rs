@@ -21,11 +21,11 @@ pub(super) struct StartedByTest {
     fronts: Vec<BTreeMap<String, Front>>,
     /// Who else starts the other services.
     others: BTreeMap<String, &'static str>,
-    /// Where services are, by who said so.
-    said: Mutex<BTreeMap<String, Said>>,
+    /// Where services are, by the token of the process that started them.
+    by_process: Mutex<BTreeMap<String, Addresses>>,
 }
 
-type Said = BTreeMap<String, Arc<str>>;
+type Addresses = BTreeMap<String, Arc<str>>;
 
 /// What is in front of a service for one worker.
 #[derive(Default)]
@@ -67,7 +67,7 @@ impl StartedByTest {
         StartedByTest {
             fronts: (0..workers).map(|_| fronts().collect()).collect(),
             others: others.collect(),
-            said: Mutex::default(),
+            by_process: Mutex::default(),
         }
     }
 
@@ -83,8 +83,8 @@ impl StartedByTest {
         }
     }
 
-    fn said(&self) -> MutexGuard<'_, BTreeMap<String, Said>> {
-        self.said.lock().expect("no panic while it is noted")
+    fn by_process(&self) -> MutexGuard<'_, BTreeMap<String, Addresses>> {
+        self.by_process.lock().expect("no panic while it is noted")
     }
 
     /// Somebody whose tests run as this worker has started a service there.
@@ -106,8 +106,8 @@ impl StartedByTest {
                 "`{upstream}` is the proxy of `{service}`: send the address of the service itself"
             )));
         }
-        let mut said = self.said();
-        let mine = said.entry(who.to_owned()).or_default();
+        let mut all = self.by_process();
+        let mine = all.entry(who.to_owned()).or_default();
         mine.insert(service.to_owned(), upstream.clone());
         front.address.set(Some(upstream));
         Ok(place)
@@ -132,8 +132,8 @@ impl StartedByTest {
 
     /// From now on these are in use which this one has started, for its worker.
     pub(super) fn switch_to(&self, who: &str, worker: u32) {
-        let said = self.said();
-        let mine = said.get(who);
+        let all = self.by_process();
+        let mine = all.get(who);
         for (service, front) in &self.fronts[worker as usize] {
             let address = mine.and_then(|mine| mine.get(service));
             front.address.set(address.cloned());
@@ -142,7 +142,7 @@ impl StartedByTest {
 
     /// Nothing is left that this one has started.
     pub(super) fn forget(&self, who: &str) {
-        self.said().remove(who);
+        self.by_process().remove(who);
     }
 }
 

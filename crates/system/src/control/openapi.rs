@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::executions::{Begun, Phase, Shown};
 use super::mailbox::{Listing, Order, TestResult};
 use super::refusal::Refused;
-use super::services::{Proxied, Started};
+use super::services::{ServiceProxy, StartedService};
 
 /// The version of the API, which its paths begin with.
 const VERSION: &str = "1";
@@ -103,11 +103,11 @@ fn operations(shapes: &mut SchemaGenerator) -> Vec<Operation> {
             method: "post",
             path: "/v1/services",
             about: "The test has started a service itself: where to call it instead",
-            body: shape(SchemaGenerator::subschema_for::<Started>),
+            body: shape(SchemaGenerator::subschema_for::<StartedService>),
             success: vec![(
                 200,
                 "The proxy in front of it",
-                shape(SchemaGenerator::subschema_for::<Proxied>),
+                shape(SchemaGenerator::subschema_for::<ServiceProxy>),
             )],
             refusals: &[WRONG_BODY, NO_SERVICE, NOT_THE_TESTS, TOO_LONG],
         },

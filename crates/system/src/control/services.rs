@@ -16,7 +16,7 @@ use super::{Desk, Token};
 
 /// A service that a test has started.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Started {
+pub(super) struct StartedService {
     /// Its name, as in murphy.toml.
     name: String,
     /// Where it listens: `host:port`.
@@ -25,7 +25,7 @@ pub(super) struct Started {
 
 /// Where to call it.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Proxied {
+pub(super) struct ServiceProxy {
     /// Its name.
     name: String,
     /// The URL to call instead.
@@ -39,11 +39,11 @@ pub(super) async fn started(
     State(desk): State<Arc<Desk>>,
     Extension(Token(token)): Extension<Token>,
     body: Result<Bytes, BytesRejection>,
-) -> Result<Json<Proxied>, Refusal> {
-    let Started { name, upstream } = read(body)?;
+) -> Result<Json<ServiceProxy>, Refusal> {
+    let StartedService { name, upstream } = read(body)?;
     let worker = desk.worker_of(&token).ok_or_else(Refusal::no_token)?;
     let place = desk.started.set(&token, worker, &name, &upstream)?;
-    Ok(Json(Proxied {
+    Ok(Json(ServiceProxy {
         name,
         url: place.url(),
         address: place.address(),
