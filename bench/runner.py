@@ -1,4 +1,12 @@
-"""Runners that stay alive, next to a process per execution; see bench/runner."""
+"""Runs the suites of the two example shops in runners that stay alive (pytest, mocha) and, side by side, with a process per
+execution: executions per second, and whether both ways say the same of every faultload. Fails where a bar is missed or they do not.
+
+Before: examples/flask-shop/setup and examples/express-shop/setup. For figures to be kept let nothing else run; the load is
+printed. One round takes about 10 minutes:
+
+    bench/runner --rounds 3 | tee bench/runs/DATE-MACHINE/runner.txt
+    bench/runner --memory 500 | tee bench/runs/DATE-MACHINE/runner-memory.txt
+"""
 
 import argparse
 import json
@@ -9,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import runner_memory
 
 EXAMPLES = pathlib.Path("examples")
 
@@ -97,11 +107,14 @@ def compare(murphy, shop, runner, bar, rounds):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="bench/runner", description=__doc__)
+    parser = argparse.ArgumentParser(prog="bench/runner", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("murphy", type=pathlib.Path, help=argparse.SUPPRESS)
     parser.add_argument("--rounds", type=int, default=3, help="how many; medians are printed (default: 3)")
     parser.add_argument("--report-only", action="store_true", help="do not fail where a bar is missed or verdicts differ")
+    parser.add_argument("--memory", type=int, metavar="TESTS", help="in place of that: whether Murphy and a runner keep to their memory over so many tests with 20 executions each (500: about 15 minutes)")
     typed = parser.parse_args()
+    if typed.memory:
+        return 0 if runner_memory.measure(typed.murphy.resolve(), typed.memory) or typed.report_only else 1
     print(f"executions per second of the search at one job, {typed.rounds} rounds; load {os.getloadavg()[0]:.1f}")
     print("the whole command in seconds: with services that start and the first look at every test")
     print(f"{'':38}{'per second':>18}{'':23}{'whole command':>16}   verdict of every")

@@ -4,15 +4,16 @@
 //! there are, what each calls, which are left out and why, and which endpoints
 //! none of them reaches.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use murphy_config::Usage;
 use murphy_model::Trace;
+use murphy_report::json::Suite;
 use murphy_system::spec::ScenarioSpec;
-use murphy_system::{Endpoint, FirstLook, LiveWorld, RunningSystem};
+use murphy_system::{FirstLook, LiveWorld, RunningSystem};
 
 use crate::error::Error;
 use crate::{exit, output};
@@ -31,18 +32,8 @@ const LINES: usize = 12;
 pub(crate) struct TestsFound {
     /// Those that are searched.
     pub(crate) scenarios: Vec<ScenarioSpec>,
-    runner: String,
-    listed: usize,
-    left_out: Vec<(String, String)>,
-    problems: Vec<String>,
-    /// The calls between services, each with the tests that make it.
-    calls: BTreeMap<String, BTreeSet<String>>,
-    /// Services that no test calls.
-    uncalled: BTreeSet<String>,
-    /// Endpoints that services describe and no test reaches.
-    unreached: Vec<Endpoint>,
-    described: usize,
-    shares: BTreeMap<String, usize>,
+    /// What was seen of all of them.
+    pub(crate) suite: Suite,
     has_failed: bool,
 }
 
@@ -64,15 +55,19 @@ impl TestsFound {
             return Err(none_listed(scenario, filter).into());
         }
         let mut found = TestsFound {
-            runner: tests.runner,
-            listed: wanted.len() + left_out.len(),
-            left_out,
-            problems: tests.problems,
+            suite: Suite {
+                scenario: scenario.name.clone(),
+                runner: tests.runner,
+                listed: wanted.len() + left_out.len(),
+                left_out,
+                problems: tests.problems,
+                uncalled: system.expected_calls(&scenario.name),
+                ..Suite::default()
+            },
             ..TestsFound::default()
         };
-        found.uncalled = system.expected_calls(&scenario.name);
         let mut unreached = system.described().await;
-        found.described = unreached.len();
+        found.suite.described = unreached.len();
         let all = wanted.len();
         output::progress(format_args!("first look at {}", counted(all, "test")));
         let mut told = Instant::now();
@@ -92,19 +87,22 @@ impl TestsFound {
             };
             found.add(test, look);
         }
-        found.unreached = unreached;
+        let unreached = unreached.into_iter();
+        let unreached = unreached.map(|it| (it.service, it.interface.to_string()));
+        found.suite.unreached = unreached.collect();
         Ok(found)
     }
 
     fn add(&mut self, test: ScenarioSpec, look: FirstLook) {
         for call in look.observed.execution.trace.calls() {
-            self.uncalled.remove(&*call.point.frame().destination);
+            self.suite.uncalled.remove(&*call.point.frame().destination);
         }
         for fixture in look.shares {
-            *self.shares.entry(fixture).or_default() += 1;
+            *self.suite.shares.entry(fixture).or_default() += 1;
         }
         for call in between_services(&look.observed.execution.trace) {
-            self.calls
+            self.suite
+                .calls
                 .entry(call)
                 .or_default()
                 .insert(test.name.clone());
@@ -113,7 +111,7 @@ impl TestsFound {
             None => self.scenarios.push(test),
             Some(why) => {
                 self.has_failed |= why.starts_with("fails");
-                self.left_out.push((test.name, why));
+                self.suite.left_out.push((test.name, why));
             }
         }
     }
@@ -130,55 +128,56 @@ impl TestsFound {
     /// Shows what was found; all of it, or a screen.
     pub(crate) fn write(&self, whole: bool, out: &mut dyn Write) -> io::Result<()> {
         let most = if whole { usize::MAX } else { LINES };
-        let by = match self.runner.is_empty() {
+        let suite = &self.suite;
+        let by = match suite.runner.is_empty() {
             true => String::new(),
-            false => format!(" ({})", self.runner),
+            false => format!(" ({})", suite.runner),
         };
         let searched = self.scenarios.len();
         writeln!(
             out,
             "{} listed{by}; {searched} of them {} calls between services",
-            counted(self.listed, "test"),
+            counted(suite.listed, "test"),
             if searched == 1 { "makes" } else { "make" },
         )?;
         section(
             out,
             "Calls between services, and the tests that make them",
             most,
-            self.calls.iter(),
+            suite.calls.iter(),
             |(call, tests)| format!("{call}\n    {}", named(tests, whole)),
         )?;
         section(
             out,
             "Left out",
             most,
-            self.left_out.iter(),
+            suite.left_out.iter(),
             |(test, why)| format!("{test}: {why}"),
         )?;
         section(
             out,
             "Could not be read",
             most,
-            self.problems.iter(),
+            suite.problems.iter(),
             |line| (*line).clone(),
         )?;
         let uncalled = "Services that no test calls, of which nothing will be known";
-        section(out, uncalled, most, self.uncalled.iter(), |it| {
+        section(out, uncalled, most, suite.uncalled.iter(), |it| {
             (*it).clone()
         })?;
         let title = format!(
             "Endpoints that no test reaches ({} of {} that services describe)",
-            self.unreached.len(),
-            self.described
+            suite.unreached.len(),
+            suite.described
         );
-        section(out, &title, most, self.unreached.iter(), |it| {
-            format!("{} {} {}", it.service, it.method, it.path)
+        section(out, &title, most, suite.unreached.iter(), |it| {
+            format!("{} {}", it.0, it.1)
         })?;
         section(
             out,
             "Fixtures that tests share (`--fresh-fixtures` tears them down after every execution)",
             most,
-            self.shares.iter(),
+            suite.shares.iter(),
             |(fixture, tests)| format!("{fixture}: {}", counted(**tests, "test")),
         )?;
         writeln!(out)
@@ -255,7 +254,7 @@ fn between_services(trace: &Trace) -> BTreeSet<String> {
     made.collect()
 }
 
-fn reaches(trace: &Trace, endpoint: &Endpoint) -> bool {
+fn reaches(trace: &Trace, endpoint: &murphy_system::Endpoint) -> bool {
     trace.calls().iter().any(|call| {
         let frame = call.point.frame();
         *frame.destination == *endpoint.service && endpoint.is_called_by(&frame.interface)

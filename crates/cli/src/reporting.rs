@@ -244,6 +244,8 @@ fn report(word: &str) -> Result<(&'static str, PathBuf), Usage> {
 pub(crate) struct Output {
     pub(crate) format: Format,
     pub(crate) detail: Detail,
+    /// Whether its JSON is a part of what is shown at the end of the run.
+    pub(crate) is_shown_later: bool,
 }
 
 /// Writes the result of a scenario to stdout, if all of it was asked for, and to
@@ -256,6 +258,7 @@ pub(crate) fn write(
     reports: &Reports,
 ) -> Result<(), Error> {
     let shown = output::write(|out| match (output.format, output.detail) {
+        (Format::Json, _) if output.is_shown_later => Ok(()),
         (Format::Json, _) => json::write(summary, out),
         (Format::Human, Detail::Full) => {
             terminal::write(summary, out)?;

@@ -17,6 +17,8 @@ use crate::{CallId, Execution, Fault, Faultload, PayloadHash, Trace, json};
 pub enum Organic {
     /// Nothing listens there.
     Refused,
+    /// Nobody has started it yet, or said where it is.
+    NotStarted,
     /// It could not be reached: no such host, no route.
     Unreachable,
     /// The connection was not made in time.

@@ -198,6 +198,13 @@ impl Project {
             );
             return 1;
         }
+        let shared = self.config.system.shared_but_started_by_test();
+        if let Some((service, caller)) = shared.filter(|_| jobs > 1) {
+            messages::note(format_args!(
+                "using `--jobs 1`: each worker's test starts a `{service}` of its own, but {caller} can call only one",
+            ));
+            return 1;
+        }
         if jobs > 1 && self.modes(search).is_ok_and(|modes| has_tls(&modes)) {
             messages::note(
                 "using `--jobs 1`: with `tls:` modes, a handshake could belong to any of several executions",
@@ -381,7 +388,7 @@ fn hide_secrets_of(config: &Config) {
     let services = config.system.services.iter();
     let services = services.filter_map(|service| match &service.source {
         Source::Managed(managed) => Some(&managed.environment),
-        Source::Running { .. } | Source::Hosts => None,
+        Source::Running { .. } | Source::Hosts | Source::Test => None,
     });
     let tests = config.scenarios.iter();
     let tests = tests.filter_map(|scenario| Some(&scenario.kind.command()?.environment));

@@ -66,6 +66,7 @@ fn organic(error: &io::Error) -> Organic {
         ErrorKind::ConnectionRefused => Organic::Refused,
         ErrorKind::TimedOut => Organic::ConnectTimedOut,
         ErrorKind::ConnectionReset => Organic::Reset,
+        ErrorKind::NotConnected => Organic::NotStarted,
         _ => Organic::Unreachable,
     }
 }

@@ -59,6 +59,7 @@ impl Default for FuzzedListener {
                 settings,
                 door: Some(door),
                 forward: Some(forward),
+                late: None,
                 anybody: None,
             }),
         }

@@ -103,6 +103,7 @@ fn connect(faults: &str) -> (DuplexStream, Arc<Served>) {
         settings,
         door: None,
         forward: None,
+        late: None,
         anybody: None,
     });
     let served = Arc::new(Served::default());

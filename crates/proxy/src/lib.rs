@@ -29,6 +29,7 @@ mod headers;
 #[cfg(test)]
 mod in_memory;
 mod interfaces;
+mod late;
 mod listener_context;
 mod outcomes;
 mod peer_socket;
@@ -39,6 +40,7 @@ mod tls;
 
 pub use forward::{Forward, NamedHosts, OtherHosts, is_host};
 pub use headers::Headers;
+pub use late::LateAddress;
 pub use server::{Listener, Proxy, Route, StartError};
 pub use settings::{
     CALL_SITE, CallerOfSocket, HEALTH_CHECKS, IDEMPOTENCY_KEY, InjectedAnswer, LIBRARY_HEADERS,

@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use crate::anybody::Anybody;
 use crate::destination::Destination;
 use crate::forward::{ForwardProxy, Way};
+use crate::late::LateDestination;
 use crate::settings::Settings;
 use crate::stream::Stream;
 use crate::tls::Door;
@@ -28,6 +29,8 @@ pub(crate) struct ListenerContext {
     pub(crate) door: Option<Door>,
     /// Where requests go whose hosts are none of these.
     pub(crate) forward: Option<ForwardProxy>,
+    /// Where requests go whose service is not always there.
+    pub(crate) late: Option<LateDestination>,
     /// Who calls, where that is found out for each connection.
     pub(crate) anybody: Option<Anybody>,
 }
@@ -53,6 +56,9 @@ impl ListenerContext {
                 Way::Refused => None,
             };
             return found.map(Cow::Owned);
+        }
+        if let Some(late) = &self.late {
+            return Some(Cow::Owned(late.destination()));
         }
         let host = host().and_then(|host| host.parse::<Authority>().ok());
         let named = host.as_ref().map(Authority::host);

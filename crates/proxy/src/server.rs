@@ -20,6 +20,7 @@ use crate::anybody::Anybody;
 use crate::connect::{Tcp, Upstream};
 use crate::destination::Destination;
 use crate::forward::{Forward, ForwardProxy};
+use crate::late::{LateAddress, LateDestination};
 use crate::listener_context::ListenerContext;
 use crate::settings::Settings;
 use crate::stream::Stream;
@@ -43,6 +44,9 @@ pub struct Listener {
     pub door: Option<Door>,
     /// Whether it is a forward proxy, which needs no routes.
     pub forward: Option<Forward>,
+    /// Where its one service is, if that is said later; its upstream counts
+    /// for nothing then.
+    pub late: Option<Arc<LateAddress>>,
 }
 
 /// Where requests for some hosts go.
@@ -72,6 +76,20 @@ impl Listener {
             }],
             door: None,
             forward: None,
+            late: None,
+        }
+    }
+
+    /// A listener in front of a service that is not there yet.
+    pub fn late(
+        service: &str,
+        address: &Arc<LateAddress>,
+        listen: SocketAddr,
+        origin: Origin,
+    ) -> Self {
+        Listener {
+            late: Some(address.clone()),
+            ..Listener::of(service, String::new(), listen, origin)
         }
     }
 
@@ -91,6 +109,7 @@ impl Listener {
             routes: Vec::new(),
             door: None,
             forward: Some(forward),
+            late: None,
         }
     }
 
@@ -223,7 +242,8 @@ fn context_of(
         destination.authority = route.tls.as_ref().map(|tls| tls.authority().into());
         destination
     };
-    let routes = listener.routes.iter();
+    // What is not there yet is made when it is.
+    let routes = listener.routes.iter().filter(|_| listener.late.is_none());
     let destinations = routes.map(|route| (route.hosts.clone(), Arc::new(destination(route))));
     let forward = listener.forward.as_ref().map(|rules| {
         let origin = listener.origin.clone();
@@ -234,8 +254,26 @@ fn context_of(
         settings: settings.clone(),
         door: listener.door.clone(),
         forward,
+        late: late(listener, control, settings),
         anybody: anybody(listener, control, settings),
     })
+}
+
+/// The service behind a listener whose address is said later.
+fn late(
+    listener: &Listener,
+    control: &Arc<dyn Control>,
+    settings: &Arc<Settings>,
+) -> Option<LateDestination> {
+    let address = listener.late.clone()?;
+    let service = listener.routes.first()?.service.clone();
+    let origin = listener.origin.clone();
+    let (control, settings) = (control.clone(), settings.clone());
+    let make = move |upstream| {
+        let (origin, control, settings) = (origin.clone(), control.clone(), settings.clone());
+        Destination::new(&service, upstream, origin, control, settings)
+    };
+    Some(LateDestination::new(address, Box::new(make)))
 }
 
 /// What finds out who calls, at an address that anybody may have been given.

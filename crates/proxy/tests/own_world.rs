@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use murphy_model::Reply;
-use murphy_proxy::{Listener, Proxy, Route, Settings};
+use murphy_proxy::{LateAddress, Listener, Proxy, Route, Settings};
 use murphy_registry::{Organic, Origin, Registry};
 use support::{ALL, End, HTTP, PATIENCE, Protocol, World, http1, http2};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -322,6 +322,7 @@ async fn a_listener_that_serves_several_hosts() {
         ],
         door: None,
         forward: None,
+        late: None,
     };
     let proxy = Proxy::start(vec![listener], registry(), Settings::default()).unwrap();
     let to = proxy.addresses()[0];
@@ -393,5 +394,35 @@ async fn garbage_instead_of_http() {
     }
     for protocol in ALL {
         assert_eq!(world.call(protocol).await.status, Some(200), "{protocol:?}");
+    }
+}
+
+/// A test starts the service, perhaps again and elsewhere: callers that keep
+/// their connections to us never meet the one before.
+#[tokio::test]
+async fn a_service_that_is_started_while_the_proxy_runs() {
+    let address = Arc::new(LateAddress::default());
+    let free: SocketAddr = "127.0.0.1:0".parse().unwrap();
+    let listener = Listener::late("cart", &address, free, Origin::Service { caller: None });
+    let proxy = Proxy::start(vec![listener], registry(), Settings::default()).unwrap();
+    let (first, second) = (named("first").await, named("second").await);
+    let steps = [
+        (None, "no test has started the service yet"),
+        (Some(first.as_str()), "first"),
+        (Some(second.as_str()), "second"),
+        (Some(first.as_str()), "first"),
+        (None, "no test has started the service yet"),
+    ];
+    let mut stream = TcpStream::connect(proxy.addresses()[0]).await.unwrap();
+    for (at, expected) in steps {
+        address.set(at.map(Into::into));
+        for _ in 0..3 {
+            let request = b"GET / HTTP/1.1\r\nHost: cart\r\n\r\n";
+            stream.write_all(request).await.unwrap();
+            let mut answer = [0; 1024];
+            let length = stream.read(&mut answer).await.unwrap();
+            let answer = String::from_utf8_lossy(&answer[..length]).into_owned();
+            assert!(answer.contains(expected), "{at:?}: {answer}");
+        }
     }
 }

@@ -5,6 +5,7 @@
 //! that they can be given back to Murphy.
 
 mod hardening;
+mod suites;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,14 +18,27 @@ use murphy_model::{
 use serde::Serialize;
 
 use crate::bugs;
+use crate::terminal::RunResult;
 use crate::{
     Explained, Fate, Hardening, Meaning, Suggestion, Summary, redact, suggestions, unseen,
 };
 use hardening::HardeningObject;
+pub use suites::Suite;
+use suites::SuitesObject;
 
 /// Writes the summary of a campaign as one object and a newline.
 pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     write_object(&SummaryObject::new(summary), out)
+}
+
+/// Writes what came of all tests of suites as one object and a newline: what was
+/// seen of them first, and the summary of each that was searched.
+pub fn write_suites(
+    suites: &[Suite],
+    results: &[RunResult],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    write_object(&SuitesObject::new(suites, results), out)
 }
 
 /// Writes an explanation as one object and a newline.

@@ -18,6 +18,6 @@ mod spec;
 pub use client::{Answer, Client, Lost};
 pub use expect::{Seen, is_right_under_fault};
 pub use place::{FIELDS, Place, Places};
-pub use reflection::Schemas;
+pub use reflection::{Schemas, grpc_methods};
 pub use requests::{Around, Requests};
 pub use spec::{Expectations, RequestCall, RequestSpec, UnderFault};

@@ -108,6 +108,37 @@ async fn ask(address: &str, service: &str) -> Result<DescriptorPool, Undescribed
     Ok(pool)
 }
 
+/// The methods that a server offers, as far as it tells of itself: the service
+/// with its package, and the method. Those by which it tells, and says how it
+/// is, are none of the application's.
+pub async fn grpc_methods(server: &Place) -> Option<BTreeSet<(String, String)>> {
+    let mut server = Server::new(&server.address());
+    let mut all = BTreeSet::new();
+    for service in server.services().await.ok()? {
+        if service.starts_with("grpc.") {
+            continue;
+        }
+        let files = server.files(Wanted::Symbol(service.clone())).await;
+        let Ok(Ok(files)) = files else { continue };
+        for file in &files {
+            let methods = methods_of(file, &service);
+            all.extend(methods.map(|method| (service.clone(), method)));
+        }
+    }
+    Some(all)
+}
+
+/// The methods of a service, if it is in this file.
+fn methods_of(file: &FileDescriptorProto, service: &str) -> impl Iterator<Item = String> {
+    let is_it = |name: &str| match file.package() {
+        "" => name == service,
+        package => service.strip_prefix(package) == Some(&format!(".{name}")),
+    };
+    let described = file.service.iter().find(|it| is_it(it.name()));
+    let methods = described.into_iter().flat_map(|it| &it.method);
+    methods.map(|method| method.name().to_owned())
+}
+
 /// A file that another one needs.
 fn missing(files: &[FileDescriptorProto]) -> Option<String> {
     let there: BTreeSet<&str> = files.iter().map(FileDescriptorProto::name).collect();
@@ -131,6 +162,7 @@ struct Server {
 }
 
 enum Wanted {
+    Services,
     Name(String),
     Symbol(String),
 }
@@ -144,27 +176,19 @@ impl Server {
         }
     }
 
+    /// The names of its services; none where it does not tell.
+    async fn services(&mut self) -> Result<Vec<String>, Undescribed> {
+        let told = self.ask(&Wanted::Services.into()).await?;
+        let services = told.services.unwrap_or_default().services;
+        Ok(services.into_iter().map(|it| it.name).collect())
+    }
+
     /// The files it tells, or why it does not.
     async fn files(
         &mut self,
         wanted: Wanted,
     ) -> Result<Result<Vec<FileDescriptorProto>, String>, Undescribed> {
-        let ask = Ask {
-            host: String::new(),
-            file_by_filename: None,
-            file_containing_symbol: None,
-        };
-        let ask = match wanted {
-            Wanted::Name(name) => Ask {
-                file_by_filename: Some(name),
-                ..ask
-            },
-            Wanted::Symbol(name) => Ask {
-                file_containing_symbol: Some(name),
-                ..ask
-            },
-        };
-        let told = self.ask(&ask).await?;
+        let told = self.ask(&wanted.into()).await?;
         if let Some(error) = told.error {
             return Ok(Err(error.message));
         }
@@ -216,6 +240,27 @@ struct Ask {
     file_by_filename: Option<String>,
     #[prost(string, optional, tag = "4")]
     file_containing_symbol: Option<String>,
+    #[prost(string, optional, tag = "7")]
+    list_services: Option<String>,
+}
+
+impl From<Wanted> for Ask {
+    fn from(wanted: Wanted) -> Self {
+        match wanted {
+            Wanted::Services => Ask {
+                list_services: Some(String::new()),
+                ..Ask::default()
+            },
+            Wanted::Name(name) => Ask {
+                file_by_filename: Some(name),
+                ..Ask::default()
+            },
+            Wanted::Symbol(name) => Ask {
+                file_containing_symbol: Some(name),
+                ..Ask::default()
+            },
+        }
+    }
 }
 
 /// `ServerReflectionResponse`, as far as it matters.
@@ -223,6 +268,8 @@ struct Ask {
 struct Told {
     #[prost(message, optional, tag = "4")]
     files: Option<Files>,
+    #[prost(message, optional, tag = "6")]
+    services: Option<Services>,
     #[prost(message, optional, tag = "7")]
     error: Option<Refusal>,
 }
@@ -231,6 +278,7 @@ impl Told {
     fn refusing(message: String) -> Self {
         Told {
             files: None,
+            services: None,
             error: Some(Refusal { message }),
         }
     }
@@ -241,6 +289,20 @@ impl Told {
 struct Files {
     #[prost(bytes = "vec", repeated, tag = "1")]
     files: Vec<Vec<u8>>,
+}
+
+/// `ListServiceResponse`.
+#[derive(Clone, PartialEq, Message)]
+struct Services {
+    #[prost(message, repeated, tag = "1")]
+    services: Vec<Named>,
+}
+
+/// `ServiceResponse`.
+#[derive(Clone, PartialEq, Message)]
+struct Named {
+    #[prost(string, tag = "1")]
+    name: String,
 }
 
 /// `ErrorResponse`, as far as it matters.

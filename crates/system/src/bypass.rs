@@ -7,8 +7,8 @@ use super::spec::{CommandSpec, ScenarioKind, ScenarioSpec, ServiceSpec, Source, 
 use super::template::names;
 
 /// The proxied services whose address is given to no caller: no command and no
-/// environment names it, no declared request enters by it, and it does not
-/// listen at an address that callers may know. A test still finds it in
+/// environment names it, no declared request enters by it, it does not listen at
+/// an address that callers may know, and no test starts it and tells them. A test still finds it in
 /// [`url_variable`](crate::url_variable), which shows only when it runs.
 pub fn bypassed<'s>(system: &'s SystemSpec, scenarios: &[ScenarioSpec]) -> Vec<&'s ServiceSpec> {
     let may_be_bypassed = |service: &&ServiceSpec| {
@@ -17,6 +17,7 @@ pub fn bypassed<'s>(system: &'s SystemSpec, scenarios: &[ScenarioSpec]) -> Vec<&
         service.proxied
             && service.listen.is_none()
             && service.callers.hosts.is_empty()
+            && !service.is_started_by_test()
             && is_expected
     };
     let is_told = |service: &ServiceSpec| {

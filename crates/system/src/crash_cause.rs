@@ -58,6 +58,7 @@ pub(super) fn is_down(detail: &Detail) -> bool {
         detail.organic,
         Some(
             Organic::Refused
+                | Organic::NotStarted
                 | Organic::Unreachable
                 | Organic::ConnectTimedOut
                 | Organic::NoTls

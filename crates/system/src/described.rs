@@ -1,7 +1,7 @@
 //! What services say of themselves: the endpoints that they offer.
 //!
-//! Owns where descriptions are looked for (OpenAPI at the usual paths) and which
-//! of their endpoints a call is one of. A service without a description says
+//! Owns where descriptions are looked for (OpenAPI at the usual paths, gRPC
+//! reflection where there is none) and which of their endpoints a call is one of. A service without a description says
 //! nothing, and nothing is said of it.
 
 use std::time::Duration;
@@ -13,7 +13,7 @@ use murphy_model::Interface;
 use serde_json::Value;
 
 use super::running_system::RunningSystem;
-use murphy_request::Client;
+use murphy_request::{Client, Place, grpc_methods};
 
 /// Where frameworks serve their OpenAPI documents.
 const PATHS: [&str; 4] = [
@@ -31,17 +31,22 @@ const WITHIN: Duration = Duration::from_secs(2);
 pub struct Endpoint {
     /// The service.
     pub service: String,
-    /// As in `GET`.
-    pub method: String,
-    /// As in `/carts/{id}`.
-    pub path: String,
+    /// As in `GET /carts/{id}`, or `shop.Cart/GetCart`.
+    pub interface: Interface,
 }
 
 impl Endpoint {
     /// Whether a call to its service is one to this endpoint.
     pub fn is_called_by(&self, interface: &Interface) -> bool {
-        let Interface::Http { method, path } = interface else {
-            return false;
+        let (
+            Interface::Http {
+                method: our_method,
+                path: our_path,
+            },
+            Interface::Http { method, path },
+        ) = (&self.interface, interface)
+        else {
+            return self.interface == *interface;
         };
         let segments = |path: &str| -> Vec<String> {
             let path = path.split('?').next().unwrap_or_default();
@@ -50,11 +55,11 @@ impl Endpoint {
                 .map(str::to_owned)
                 .collect()
         };
-        let (ours, theirs) = (segments(&self.path), segments(path));
+        let (ours, theirs) = (segments(our_path), segments(path));
         let fits = |(ours, theirs): (&String, &String)| {
             ours == theirs || ours.contains('{') || theirs.contains("{}")
         };
-        **method == *self.method && ours.len() == theirs.len() && ours.iter().zip(&theirs).all(fits)
+        method == our_method && ours.len() == theirs.len() && ours.iter().zip(&theirs).all(fits)
     }
 }
 
@@ -66,16 +71,26 @@ impl RunningSystem {
             let Some(place) = self.wiring.direct().get(&service.name) else {
                 continue;
             };
-            let address = place.address();
-            for path in PATHS {
-                if let Some(document) = document(&address, path).await {
-                    all.extend(endpoints(&service.name, &document));
-                    break;
-                }
-            }
+            all.extend(described(&service.name, place).await);
         }
         all
     }
+}
+
+async fn described(service: &str, place: &Place) -> Vec<Endpoint> {
+    let address = place.address();
+    for path in PATHS {
+        if let Some(document) = document(&address, path).await {
+            return endpoints(service, &document);
+        }
+    }
+    let methods = tokio::time::timeout(WITHIN, grpc_methods(place)).await;
+    let methods = methods.ok().flatten().into_iter().flatten();
+    let endpoint = |(package, method): (String, String)| Endpoint {
+        service: service.to_owned(),
+        interface: Interface::grpc(&package, &method),
+    };
+    methods.map(endpoint).collect()
 }
 
 async fn document(address: &str, path: &str) -> Option<Value> {
@@ -101,8 +116,7 @@ fn endpoints(service: &str, document: &Value) -> Vec<Endpoint> {
             if operations.get(method).is_some() {
                 all.push(Endpoint {
                     service: service.to_owned(),
-                    method: method.to_uppercase(),
-                    path: format!("{base}{path}"),
+                    interface: Interface::http(&method.to_uppercase(), &format!("{base}{path}")),
                 });
             }
         }
@@ -126,7 +140,7 @@ mod tests {
             let interface = Interface::http(method, path);
             let called = all.iter().filter(|it| it.is_called_by(&interface));
             called
-                .map(|it| format!("{} {}", it.method, it.path))
+                .map(|it| it.interface.to_string())
                 .collect::<Vec<_>>()
         };
         assert_eq!(all.len(), 3);

@@ -218,8 +218,8 @@ impl LiveWorld {
     pub async fn first_look(&self) -> Result<FirstLook, SetupError> {
         let (none, identity) = (Faultload::none(), by_interface());
         let how = How {
-            // Whoever's context is lost: nothing else runs.
-            solo: self.options.workers == 1,
+            // Whoever's context is lost: nothing else runs, whatever `--jobs` says.
+            solo: true,
             grace: self.options.grace.max(LOOKING),
         };
         let job = job(0, &none, &identity);

@@ -33,6 +33,7 @@ mod scenario;
 mod services;
 pub mod sightings;
 pub mod spec;
+mod started_by_test;
 mod steps;
 mod suite;
 mod survey;
@@ -451,7 +452,12 @@ impl LiveWorld {
             Keep::Calls | Keep::Requests => self.system.registry.begin_keeping_requests(plan),
         };
         let id = id.map_err(|error| SetupError::new(error.to_string()))?;
-        let begun = Begun { world: self, id };
+        let worker = job.worker;
+        let begun = Begun {
+            world: self,
+            id,
+            worker,
+        };
         let control = &self.system.control;
         match &self.scenario {
             Scenario::Test(test, _) => {
@@ -461,7 +467,11 @@ impl LiveWorld {
                 let is_armed = phases.iter().any(|it| it == control::PHASES[0]);
                 let _ = self.system.registry.arm(id, is_armed);
             }
-            _ => control.began(id, job.faultload.clone(), &[]),
+            scenario => {
+                let is_command = matches!(scenario, Scenario::Command(_));
+                control.test_begins(worker, is_command);
+                control.began(id, job.faultload.clone(), &[]);
+            }
         }
         Ok(begun)
     }
@@ -590,6 +600,7 @@ fn warmth_of(scenario: &ScenarioSpec) -> Warmth {
 struct Begun<'w> {
     world: &'w LiveWorld,
     id: ExecutionId,
+    worker: u32,
 }
 
 impl Begun<'_> {
@@ -604,7 +615,7 @@ impl Begun<'_> {
             baggage: variables.baggage,
             faults: control.planned(self.id),
             control: control.url(),
-            token: control.token().to_owned(),
+            token: control.token(self.worker).to_owned(),
             injected: Injected(Some(self.injected())),
         }
     }

@@ -22,7 +22,7 @@ use super::options::LiveOptions;
 use super::runner::{Plugins, Runner, Runners};
 use super::services::Services;
 use super::spec::{RunnerSpec, ScenarioSpec, SystemSpec};
-use super::steps::Steps;
+use super::steps::{self, Steps};
 use super::teardown::Teardown;
 use super::wiring::{RefusedHandshake, Wiring};
 
@@ -64,6 +64,7 @@ impl RunningSystem {
         options: LiveOptions,
     ) -> Result<Arc<Self>, SetupError> {
         options.check()?;
+        steps::check(&spec)?;
         let cleaned_up = clean_up(&options.state);
         let longest = scenarios.iter().map(|scenario| scenario.timeout).max();
         let registry = Arc::new(Registry::new(murphy_registry::Settings {
@@ -80,7 +81,8 @@ impl RunningSystem {
         let teardown = Steps::prepare("teardown", &spec.teardown, direct, &mark).await?;
         let owed = Teardown::owed(&spec.teardown, direct, &mark);
         setup.run().await?;
-        let control = Control::start(registry.clone()).await;
+        let started = wiring.started_by_test().clone();
+        let control = Control::start(registry.clone(), options.workers, started).await;
         let control = control.map_err(|error| {
             SetupError::new(format!(
                 "cannot listen on loopback for tests that ask: {error}"

@@ -119,7 +119,7 @@ impl Services {
                 Source::Running { upstream } => {
                     services.running.push(Running::new(service, upstream)?);
                 }
-                Source::Hosts => {}
+                Source::Hosts | Source::Test => {}
                 Source::Managed(spec) => {
                     services.managed.push(Managed::new(service, spec, logs)?);
                 }

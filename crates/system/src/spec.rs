@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::runner::{KnownRunner, RunnerKind};
+use crate::template::names;
 use murphy_model::{Mode, Point};
 pub use murphy_proxy::{TlsError, TlsFiles, TlsUpstream};
 pub use murphy_request::{Expectations, RequestCall, RequestSpec, UnderFault};
@@ -107,6 +108,20 @@ impl SystemSpec {
         self.forward_proxy || self.services.iter().any(has_hosts)
     }
 
+    /// A service that the test of every worker starts for itself, but that has
+    /// callers which all workers share; and those callers.
+    pub fn shared_but_started_by_test(&self) -> Option<(&str, String)> {
+        let mut started = self.services.iter().filter(|it| it.is_started_by_test());
+        started.find_map(|service| {
+            let mut others = self.services.iter();
+            let by_name = others.find(|other| other.names_in_templates(&service.name));
+            let by_name = by_name.map(|other| format!("`{}`", other.name));
+            let by_listen = || Some(format!("who calls at {}", service.listen?));
+            let caller = by_name.or_else(by_listen);
+            Some((service.name.as_str(), caller?))
+        })
+    }
+
     /// The services whose callers speak TLS with us, or may.
     pub fn over_tls(&self) -> BTreeSet<String> {
         let services = self.services.iter();
@@ -121,6 +136,23 @@ impl SystemSpec {
     pub fn has_doors(&self) -> bool {
         let speak_tls = |service: &ServiceSpec| service.callers.speak_tls;
         self.has_forward_proxy() || self.services.iter().any(speak_tls)
+    }
+}
+
+impl ServiceSpec {
+    /// Whether the test starts it.
+    pub fn is_started_by_test(&self) -> bool {
+        matches!(self.source, Source::Test)
+    }
+
+    /// Whether Murphy starts it, and tells it where that service is.
+    pub(crate) fn names_in_templates(&self, service: &str) -> bool {
+        let Source::Managed(managed) = &self.source else {
+            return false;
+        };
+        let mut texts = managed.command.iter().chain(managed.environment.values());
+        let names_it = |text: &String| names(text).is_ok_and(|names| names.contains(service));
+        self.name != service && texts.any(names_it)
     }
 }
 
@@ -145,6 +177,8 @@ pub enum Source {
     },
     /// Wherever its hosts are: it is reached by our forward proxy alone.
     Hosts,
+    /// The test starts it while it runs, and says where it listens.
+    Test,
     /// Murphy starts it, and stops it in the end.
     Managed(ManagedSpec),
 }
@@ -319,7 +353,10 @@ pub struct RunnerSpec {
 pub type Function = Arc<dyn Fn(Session) -> FutureResult + Send + Sync>;
 
 /// What a test knows of its execution; a command gets the same as variables
-/// of its environment.
+/// of its environment, and a worker in the order to run it, in the same words
+/// (`execution`, `faults`, `headers`). A function has no phases: calls may fail
+/// in all of it. What it returns is the outcome, passed or failed, and the error
+/// the message.
 #[derive(Clone, Debug, Default)]
 pub struct Session {
     /// The entry of each service for this worker: `http://127.0.0.1:4711`.
@@ -342,6 +379,20 @@ pub struct Session {
 }
 
 impl Session {
+    /// What names the execution, for the calls that the test makes itself: those
+    /// that enter at [`Session::entries`] are known anyway.
+    pub fn headers(&self) -> BTreeMap<String, String> {
+        let all = [
+            ("traceparent", &self.traceparent),
+            ("tracestate", &self.tracestate),
+            ("baggage", &self.baggage),
+        ];
+        let given = all.into_iter().filter(|(_, value)| !value.is_empty());
+        given
+            .map(|(name, value)| (name.to_owned(), value.clone()))
+            .collect()
+    }
+
     /// The faults that were injected so far: at which call, in which mode.
     /// Empty once the execution is over.
     pub fn injected(&self) -> Vec<(Point, Mode)> {

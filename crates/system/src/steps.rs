@@ -5,7 +5,7 @@
 //! what a failing one means: the world is broken, since no verdict can be
 //! trusted without it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,8 +18,8 @@ use super::log::Log;
 use super::process::Children;
 use super::scenario::command::{self, Program};
 use super::scenario::{Task, urls};
-use super::spec::{RequestCall, StepFunction, StepSpec};
-use super::template::Places;
+use super::spec::{RequestCall, StepFunction, StepSpec, SystemSpec};
+use super::template::{Places, names};
 use murphy_campaign::SetupError;
 use murphy_request::{Around, Requests, Schemas};
 
@@ -43,6 +43,45 @@ enum Does {
     Run(Program),
     Ask(Box<AsyncMutex<Requests>>),
     Call(StepFunction, BTreeMap<String, String>),
+}
+
+/// Steps are done before the test runs: what it starts is not there.
+pub(super) fn check(system: &SystemSpec) -> Result<(), SetupError> {
+    let all = [
+        ("setup", &system.setup),
+        ("reset", &system.reset),
+        ("teardown", &system.teardown),
+    ];
+    for (kind, specs) in all {
+        for (number, spec) in (1..).zip(specs) {
+            let named = services_of(spec);
+            let mut services = system.services.iter();
+            let missing = services.find(|it| it.is_started_by_test() && named.contains(&it.name));
+            if let Some(service) = missing {
+                let (step, name) = (what(spec), &service.name);
+                return Err(SetupError::new(format!(
+                    "{kind} step {number} ({step}) names service `{name}`, which only the test starts"
+                ))
+                .at(&service.place)
+                .hint("do it in a fixture of the test; what only the test needs goes into the `env` of its scenario"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The services that a step names.
+fn services_of(spec: &StepSpec) -> BTreeSet<String> {
+    match spec {
+        StepSpec::Command(command) => {
+            let texts = command.command.iter().chain(command.environment.values());
+            texts
+                .flat_map(|text| names(text).unwrap_or_default())
+                .collect()
+        }
+        StepSpec::Request(request) => [request.service.clone()].into(),
+        StepSpec::Function(_) => BTreeSet::new(),
+    }
 }
 
 impl Steps {

@@ -49,6 +49,8 @@ pub fn of_services(
         let version = match &service.source {
             Source::Managed(managed) => of(managed, told, own),
             Source::Hosts => service.callers.hosts.join(" "),
+            // Its files are the test's.
+            Source::Test => String::new(),
             Source::Running { upstream } => format!("{upstream} {}", told.unwrap_or_default()),
         };
         (service.name.clone(), version)
@@ -133,7 +135,7 @@ fn service_directories(system: &SystemSpec) -> Vec<PathBuf> {
     let services = system.services.iter();
     let directory = |service: &ServiceSpec| match &service.source {
         Source::Managed(managed) => Some(absolute(&managed.directory)),
-        Source::Running { .. } | Source::Hosts => None,
+        Source::Running { .. } | Source::Hosts | Source::Test => None,
     };
     services.filter_map(directory).collect()
 }

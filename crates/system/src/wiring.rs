@@ -35,7 +35,8 @@ use murphy_registry::{self as registry, CallGraph, Origin, Registry, WorkerId};
 
 use super::egress::{AuthorityFiles, Egress};
 use super::spec::{ServiceSpec, Source, SystemSpec, Unused};
-use super::template::{Place, Places, names};
+use super::started_by_test::StartedByTest;
+use super::template::{Place, Places};
 use murphy_campaign::SetupError;
 
 /// Who calls at a listener.
@@ -43,6 +44,9 @@ use murphy_campaign::SetupError;
 enum Caller {
     Worker(u32),
     Service(String),
+    /// Who was told by the test of a worker: services that it started, and the
+    /// test itself.
+    ToldBy(u32),
     Anyone,
     /// Who must reach it past all faults, and does not speak TLS: Murphy, and
     /// the steps around executions.
@@ -79,6 +83,8 @@ pub(super) struct Wiring {
     refusals: Vec<(Caller, Arc<Refusals>)>,
     /// The hosts that were asked for and belong to no service.
     other_hosts: Arc<OtherHosts>,
+    /// What the tests start.
+    started: Arc<StartedByTest>,
 }
 
 impl Wiring {
@@ -92,7 +98,9 @@ impl Wiring {
         authority: Option<&(Arc<Authority>, AuthorityFiles)>,
     ) -> Result<Self, SetupError> {
         let workers = callers.workers;
+        let mut started = StartedByTest::of(system, workers);
         let mut wired = wired(system, &direct, callers);
+        wired.extend(late(system, &started, callers));
         let other_hosts = Arc::default();
         let mut forward = forward(system, &direct, callers, &other_hosts);
         let mut refusals = Vec::new();
@@ -122,6 +130,7 @@ impl Wiring {
             forward: Vec::new(),
             refusals,
             other_hosts,
+            started: Arc::default(),
             proxy,
         };
         let addresses = wiring.proxy.addresses().to_vec();
@@ -136,8 +145,12 @@ impl Wiring {
                 true => place.over_tls(),
                 false => place,
             };
-            wiring.note(it.caller, it.service, place);
+            match it.caller {
+                Caller::ToldBy(worker) => started.listens(worker, &it.service, place),
+                caller => wiring.note(caller, it.service, place),
+            }
         }
+        wiring.started = Arc::new(started);
         Ok(wiring)
     }
 
@@ -150,6 +163,8 @@ impl Wiring {
                 self.common.insert(service, place);
             }
             Caller::Service(name) => self.own.push((name, service, place)),
+            // It is for the test to tell.
+            Caller::ToldBy(_) => {}
             // All the others, too, unless they have a listener of their own.
             Caller::Murphy => {
                 let entries = self.entries.iter_mut();
@@ -168,6 +183,11 @@ impl Wiring {
     /// Where callers that Murphy does not start must call.
     pub(super) fn common(&self) -> &Places {
         &self.common
+    }
+
+    /// What the tests start.
+    pub(super) fn started_by_test(&self) -> &Arc<StartedByTest> {
+        &self.started
     }
 
     /// Where a worker's scenario enters.
@@ -197,6 +217,7 @@ impl Wiring {
         let all = self.refusals.iter().flat_map(|(caller, refusals)| {
             let caller = match caller {
                 Caller::Worker(_) => Some("the test".to_owned()),
+                Caller::ToldBy(_) => None,
                 Caller::Service(name) => Some(format!("`{name}`")),
                 Caller::Anyone | Caller::Murphy => None,
             };
@@ -363,6 +384,51 @@ fn wired(system: &SystemSpec, direct: &Places, who: Callers) -> Vec<Wired> {
     all.collect()
 }
 
+/// The listeners in front of services that the tests start. Each worker has its
+/// own, since each starts its own; what all workers share leads to those of the
+/// first, and then there is no other.
+fn late(system: &SystemSpec, started: &StartedByTest, who: Callers) -> Vec<Wired> {
+    let anywhere: SocketAddr = (Ipv4Addr::LOCALHOST, 0).into();
+    let services = system.services.iter();
+    let services = services.filter(|service| service.is_started_by_test());
+    let all = services.flat_map(|service| {
+        let one = move |caller, worker, listen, origin| Wired {
+            caller,
+            service: service.name.clone(),
+            listener: Listener::late(
+                &service.name,
+                &started.address(worker, &service.name),
+                listen,
+                origin,
+            ),
+            secure: false,
+        };
+        let of_workers = (0..who.workers).flat_map(move |worker| {
+            let id = WorkerId(worker);
+            let told = Origin::Fixed { worker: Some(id) };
+            [
+                one(Caller::Worker(worker), worker, anywhere, Origin::Entry(id)),
+                one(Caller::ToldBy(worker), worker, anywhere, told),
+            ]
+        });
+        let common = one(
+            Caller::Anyone,
+            0,
+            service.listen.unwrap_or(anywhere),
+            common_origin(system, service, who),
+        );
+        let callers = callers(system, &service.name).into_iter();
+        let callers = callers.map(move |caller| {
+            let origin = Origin::Service {
+                caller: Some(caller.as_str().into()),
+            };
+            one(Caller::Service(caller), 0, anywhere, origin)
+        });
+        of_workers.chain([common]).chain(callers)
+    });
+    all.collect()
+}
+
 /// Whose traffic comes in at the common listener; see the module's text.
 fn common_origin(system: &SystemSpec, service: &ServiceSpec, who: Callers) -> Origin {
     if service.listen.is_none() || !who.test_is_foreign {
@@ -389,15 +455,8 @@ fn call_graph(system: &SystemSpec) -> CallGraph {
 
 /// The managed services whose templates name a service.
 fn callers(system: &SystemSpec, service: &str) -> BTreeSet<String> {
-    let names_it = |other: &&ServiceSpec| {
-        let Source::Managed(managed) = &other.source else {
-            return false;
-        };
-        let mut texts = managed.command.iter().chain(managed.environment.values());
-        let names_it = |text: &String| names(text).is_ok_and(|names| names.contains(service));
-        other.name != service && texts.any(names_it)
-    };
-    let callers = system.services.iter().filter(names_it);
+    let services = system.services.iter();
+    let callers = services.filter(|other| other.names_in_templates(service));
     callers.map(|caller| caller.name.clone()).collect()
 }
 
@@ -531,5 +590,50 @@ mod tests {
         ];
         assert!(not_proxied.into_iter().all(|place| place == pay));
         assert_ne!(wiring.entries(0)["shop"], wiring.entries(1)["shop"]);
+    }
+
+    #[test]
+    fn each_worker_has_its_own_proxies_of_what_its_test_starts() {
+        let cart = || service("cart", Source::Test, false);
+        let alone = system(vec![cart(), service("shop", Source::Test, false)]);
+        assert_eq!(alone.shared_but_started_by_test(), None);
+        let told = |caller: ServiceSpec| {
+            let system = system(vec![cart(), caller]);
+            let shared = system.shared_but_started_by_test();
+            shared.map(|(service, caller)| format!("{service}: {caller}"))
+        };
+        let calling = service("shop", managed("{cart.url}"), false);
+        assert_eq!(told(calling).as_deref(), Some("cart: `shop`"));
+        let fixed = service("mail", Source::Test, true);
+        assert_eq!(
+            told(fixed).as_deref(),
+            Some("mail: who calls at 127.0.0.1:5000")
+        );
+        let wiring = Wiring::new(
+            &alone,
+            Places::new(),
+            Callers {
+                workers: 2,
+                test_is_foreign: true,
+            },
+            Arc::new(Registry::new(murphy_registry::Settings::default())),
+            Settings::default(),
+            None,
+        );
+        let wiring = wiring.unwrap();
+        let upstream = "127.0.0.1:1";
+        let told = |worker| {
+            let started = wiring.started_by_test();
+            started.set("test", worker, "cart", upstream).unwrap()
+        };
+        let all = [
+            told(0),
+            told(1),
+            wiring.entries(0)["cart"].clone(),
+            wiring.entries(1)["cart"].clone(),
+            wiring.common()["cart"].clone(),
+        ];
+        let ports: BTreeSet<u16> = all.iter().map(|place| place.port).collect();
+        assert_eq!(ports.len(), all.len(), "{all:?}");
     }
 }

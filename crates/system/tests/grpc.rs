@@ -288,3 +288,41 @@ async fn the_entry_call_itself_is_never_failed() {
     let observed = murphy_campaign::World::run(&world, 0, &fault, &identity).await;
     assert_eq!(complaint(&observed.unwrap()), "not exercised");
 }
+
+/// `Watch` streams, and nobody has written it; it is an endpoint all the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_server_offers_is_asked_by_either_reflection() {
+    for tells in [Tells::V1, Tells::V1Alpha, Tells::Nothing] {
+        let folder = folder();
+        let buy = call("shop.v1.Shop/Buy", json!({"item": "tea", "amount": 2}));
+        let world = match tells {
+            Tells::Nothing => unasked(&folder).await,
+            _ => world(tells, buy, &folder).await.unwrap(),
+        };
+        let all = world.system().described().await;
+        let names = all
+            .iter()
+            .map(|it| format!("{} {}", it.service, it.interface));
+        let names: Vec<String> = names.collect();
+        match tells {
+            Tells::Nothing => assert!(names.is_empty(), "{names:?}"),
+            _ => assert_eq!(names, ["shop shop.v1.Shop/Buy", "shop shop.v1.Shop/Watch"]),
+        }
+        let called = all
+            .iter()
+            .filter(|it| it.is_called_by(&murphy_model::Interface::grpc("shop.v1.Shop", "Buy")));
+        assert_eq!(called.count(), names.len() / 2);
+        world.stop().await.unwrap();
+    }
+}
+
+/// A server that tells nothing, in a system that need not know it.
+async fn unasked(folder: &TempDir) -> LiveWorld {
+    let address = serve(Tells::Nothing).await;
+    let system = SystemSpec {
+        services: vec![running("shop", &address)],
+        ..SystemSpec::default()
+    };
+    let scenario = scenario(ScenarioKind::Requests(Vec::new()));
+    start(system, scenario, folder).await.unwrap()
+}

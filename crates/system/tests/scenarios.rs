@@ -206,7 +206,9 @@ async fn functions_get_a_session_and_may_panic() {
     let function: murphy_system::spec::Function = Arc::new(|session| {
         Box::pin(async move {
             let url = format!("{}/buy", session.entries["shop"]);
-            let headers = [("tracestate".to_owned(), session.tracestate.clone())];
+            let headers: Vec<_> = session.headers().into_iter().collect();
+            let names: Vec<&str> = headers.iter().map(|(name, _)| name.as_str()).collect();
+            assert_eq!(names, ["baggage", "traceparent", "tracestate"]);
             let status = tokio::task::spawn_blocking(move || get(&url, &headers)).await;
             let status = status.unwrap().map(|(status, _)| status);
             assert!(

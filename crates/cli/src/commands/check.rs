@@ -140,6 +140,7 @@ fn about_service(service: &ServiceSpec, config: &Config) -> String {
     let mut parts = vec![match &service.source {
         Source::Running { upstream } => format!("runs at {upstream}"),
         Source::Hosts => "wherever its hosts are".to_owned(),
+        Source::Test => "started by the test".to_owned(),
         Source::Managed(managed) => {
             let port = managed.port.map(|port| format!(" at port {port}"));
             format!(
@@ -161,7 +162,7 @@ fn about_service(service: &ServiceSpec, config: &Config) -> String {
     if service.tls.is_some() {
         parts.push("spoken to over TLS".to_owned());
     }
-    if !matches!(service.source, Source::Hosts) {
+    if !matches!(service.source, Source::Hosts | Source::Test) {
         parts.push(up_once(service));
     }
     parts.extend(

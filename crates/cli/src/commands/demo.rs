@@ -58,7 +58,12 @@ pub(crate) fn run(args: &DemoArgs, context: &Context) -> Result<u8, Error> {
     let replays = replays.save(&summary.findings);
     summary.replay_command = reporting::replay_command(&replays);
     let (format, detail) = (args.search.format, args.campaign.detail());
-    reporting::write(&summary, &replays, Output { format, detail }, &reports)?;
+    let output = Output {
+        format,
+        detail,
+        is_shown_later: false,
+    };
+    reporting::write(&summary, &replays, output, &reports)?;
     let code = reporting::exit_code(&summary, args.campaign.require_complete);
     if outcome.broken.is_none() {
         reporting::say_what_is_missing(code, &summary, campaign.max_time);

@@ -109,9 +109,12 @@ fn why_broken(project: &Project, broken: SetupError, context: &Context) -> Resul
 
 fn starting(project: &Project, context: &Context) -> Progress {
     let services = project.config.system.services.iter();
-    let names: Vec<&str> = services.map(|it| it.name.as_str()).collect();
+    let awaited = services.filter(|it| !it.is_started_by_test());
+    let names: Vec<&str> = awaited.map(|it| it.name.as_str()).collect();
     let mut progress = Progress::new(context);
-    progress.step(&format!("waiting for {}", names.join(", ")));
+    if !names.is_empty() {
+        progress.step(&format!("waiting for {}", names.join(", ")));
+    }
     progress
 }
 

@@ -9,6 +9,7 @@ use murphy::Finished;
 use murphy_campaign::since::{self, Past, Versions};
 use murphy_campaign::{Heading, Memory, Settings as Campaign, SetupError, Sink, World};
 use murphy_model::{Faultload, Incomplete, Observed};
+use murphy_report::json::{self, Suite};
 use murphy_report::shell::quoted;
 use murphy_report::terminal::{Detail, RunResult};
 use murphy_report::{Known, Summary, redact, terminal};
@@ -40,6 +41,8 @@ pub(super) struct Run<'r> {
     known: Option<BaselineFilter>,
     /// The names of the scenarios: the file's, or the tests of one.
     names: RefCell<Vec<String>>,
+    /// What was seen of the tests of those that stand for several.
+    suites: RefCell<Vec<Suite>>,
     /// Where all its campaigns are kept, once there is one.
     store: RefCell<Option<Arc<Store>>>,
 }
@@ -105,6 +108,7 @@ impl<'r> Run<'r> {
             reports: Reports::of(&args.campaign.report, &project.config.reports)?,
             known: BaselineFilter::open(&project, args.baseline.as_deref())?,
             names: RefCell::new(names(&project.scenarios)),
+            suites: RefCell::default(),
             store: RefCell::default(),
             project,
         };
@@ -118,12 +122,16 @@ impl<'r> Run<'r> {
     /// Makes sure that what comes of the scenarios can be written.
     fn check_output(&self) -> Result<(), Usage> {
         let names = self.names.borrow();
-        if self.args.search.format == Format::Json && names.len() > 1 {
+        if self.in_json() && self.suites.borrow().is_empty() && names.len() > 1 {
             return Err(several_in_json(&names));
         }
         names
             .iter()
             .try_for_each(|name| self.reports_of(name).check())
+    }
+
+    fn in_json(&self) -> bool {
+        self.args.search.format == Format::Json
     }
 
     fn reports_of(&self, scenario: &str) -> Reports {
@@ -244,11 +252,12 @@ impl<'r> Run<'r> {
             let name = format!("pid-{}", std::process::id());
             let system = shared.enter(&self.project, jobs, &name, Anew::No).await?;
             let found = TestsFound::look(&system, scenario, &self.args.filter).await?;
-            if self.args.search.format == Format::Human {
+            if !self.in_json() {
                 let whole = self.args.campaign.detail() == Detail::Full;
                 output::write(|out| found.write(whole, out))?;
             }
             codes.extend(found.code());
+            self.suites.borrow_mut().push(found.suite);
             all.extend(found.scenarios);
         }
         Ok((all, codes.into_iter().max()))
@@ -259,10 +268,15 @@ impl<'r> Run<'r> {
     fn show(&self, results: &mut [RunResult]) -> Result<(), Error> {
         let is_searched = |result: &RunResult| matches!(result, RunResult::Ran(_));
         let nothing = !results.iter().any(is_searched);
-        if self.args.search.format == Format::Json || nothing {
+        let suites = self.suites.take();
+        let one_in_json = self.in_json() && suites.is_empty();
+        if one_in_json || (!self.in_json() && nothing) {
             return Ok(());
         }
         keep_entries_of_others(results.iter_mut().filter_map(RunResult::known));
+        if self.in_json() {
+            return output::write(|out| json::write_suites(&suites, results, out));
+        }
         let detail = self.args.campaign.detail();
         let width = self.context.width;
         output::write(|out| terminal::write_run(results, detail, width, out))
@@ -586,6 +600,8 @@ fn report(
     let output = Output {
         format: args.search.format,
         detail: args.campaign.detail(),
+        // That of a suite is part of one object for all of its tests.
+        is_shown_later: !run.suites.borrow().is_empty(),
     };
     reporting::write(&summary, &replays, output, reports)?;
     let code = reporting::exit_code(&summary, args.campaign.require_complete);

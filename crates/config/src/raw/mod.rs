@@ -79,7 +79,7 @@ pub(crate) struct Root {
     pub(crate) harden: Harden,
 }
 
-/// A service: one that Murphy starts (`command`) or one that runs already (`upstream`).
+/// A service: one that Murphy starts (`command`), one that runs already (`upstream`), or one that the test starts (`started_by`).
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Service {
@@ -95,6 +95,9 @@ pub(crate) struct Service {
     pub(crate) stop_within: Option<Text>,
     /// Where a service listens that runs already: `host:port`, or `https://host:port` where it speaks TLS.
     pub(crate) upstream: Option<Text>,
+    /// Who starts the service, where neither Murphy does nor it runs already: "test", which says by `POST /v1/services` where it listens.
+    #[schemars(extend("enum" = ["test"]))]
+    pub(crate) started_by: Option<Text>,
     /// How TLS is spoken to the service; with a `command` it says that the service speaks TLS.
     pub(crate) tls: Option<At<Tls>>,
     /// The service whose command serves this one too, at `port` or `upstream`: Murphy waits for it there.

@@ -22,7 +22,7 @@ pub(super) fn share(
     } = system;
     let services = services.iter_mut().filter_map(|it| match &mut it.source {
         Source::Managed(managed) => Some(&mut managed.environment),
-        Source::Running { .. } | Source::Hosts => None,
+        Source::Running { .. } | Source::Hosts | Source::Test => None,
     });
     let steps = setup.iter_mut().chain(reset).chain(teardown);
     let steps = steps.filter_map(|it| match it {

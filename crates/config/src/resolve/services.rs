@@ -86,7 +86,7 @@ impl Places {
         let name = &spec.name;
         let own = match &spec.source {
             Source::Running { upstream } => upstream.parse().ok(),
-            Source::Hosts => None,
+            Source::Hosts | Source::Test => None,
             Source::Managed(managed) => managed.port.map(|port| (Ipv4Addr::LOCALHOST, port).into()),
         };
         let foreign = matches!(spec.source, Source::Running { .. });
@@ -135,10 +135,17 @@ fn one(
     let unused = raw.unused.take();
     let unused = unused.map(|value| unused_in(checker, value.value, scenarios));
     let health = health(checker, &raw);
+    let started_by = raw.started_by.take();
+    if let Some(started_by) = &started_by {
+        check_started_by(checker, started_by, &raw, door)?;
+    }
     let process = raw.process.take();
     let process = process.map(|it| process_at(checker, &it, &mut raw));
     let (tls, hosts_tls) = tls::of(checker, name, &mut raw, &hosts).ok()?;
-    let source = source(checker, name, raw, has_hosts)?;
+    let source = match started_by {
+        Some(_) => Source::Test,
+        None => source(checker, name, raw, has_hosts)?,
+    };
     let callers = Callers {
         speak_tls: door,
         hosts: hosts.into_iter().map(|text| text.value).collect(),
@@ -227,6 +234,53 @@ fn check_processes(checker: &mut Checker<'_>, raw: &[(Text, Service)]) {
     }
 }
 
+/// What the test starts is known by its name alone.
+fn check_started_by(
+    checker: &mut Checker<'_>,
+    started_by: &Text,
+    raw: &Service,
+    has_door: bool,
+) -> Option<()> {
+    if started_by.value != "test" {
+        let message = format!("`{}` starts no services", started_by.value);
+        let hint = "write `started_by = \"test\"`; what Murphy starts has a `command`";
+        checker.refuse(&started_by.span, message, "\"test\" is expected", hint);
+        return None;
+    }
+    fn span<T>(value: &Option<At<T>>) -> Option<Span> {
+        value.as_ref().map(|it| it.span.clone())
+    }
+    let others = [
+        ("command", span(&raw.command)),
+        ("upstream", span(&raw.upstream)),
+        ("process", span(&raw.process)),
+        ("hosts", span(&raw.hosts)),
+        ("tls", span(&raw.tls)),
+        ("directory", span(&raw.directory)),
+        ("env", span(&raw.env)),
+        ("port", span(&raw.port)),
+        ("stop_within", span(&raw.stop_within)),
+        ("health", span(&raw.health)),
+        ("start_within", span(&raw.start_within)),
+    ];
+    let mut fits = true;
+    for (key, span) in others {
+        if let Some(span) = span {
+            let message = format!("`{key}` means nothing for a service that the test starts");
+            let hint = "leave it out, or leave out `started_by`";
+            checker.refuse(&span, message, "`started_by` is there too", hint);
+            fits = false;
+        }
+    }
+    if has_door || raw.proxied == Some(false) {
+        let message = "a service that the test starts has a proxy without TLS";
+        let hint = "leave out `proxied`, and `https://` in `listen`";
+        checker.refuse(&started_by.span, message, "started by the test", hint);
+        fits = false;
+    }
+    fits.then_some(())
+}
+
 fn source(checker: &mut Checker<'_>, name: &Text, raw: Service, has_hosts: bool) -> Option<Source> {
     match (&raw.command, &raw.upstream) {
         (Some(_), None) => managed(checker, raw).map(Source::Managed),
@@ -234,7 +288,7 @@ fn source(checker: &mut Checker<'_>, name: &Text, raw: Service, has_hosts: bool)
         (None, None) if has_hosts => hosts_alone(checker, raw),
         (None, None) => {
             let message = format!("service `{}` needs `command` or `upstream`", name.value);
-            let hint = "add `upstream = \"127.0.0.1:5001\"` if it runs already, or `command = \"…\"` to have it started";
+            let hint = "add `upstream = \"127.0.0.1:5001\"` if it runs already, `command = \"…\"` to have it started, or `started_by = \"test\"` if the test starts it";
             let label = "neither `command` nor `upstream`";
             checker.refuse(&name.span, message, label, hint);
             None

@@ -65,6 +65,7 @@ async fn open(
         settings: listener.settings.clone(),
         door: None,
         forward: None,
+        late: None,
         anybody: None,
     });
     let (caller, read) = match (&listener.door, is_tls) {

@@ -13,6 +13,9 @@ use crate::exchange::Canned;
 pub(crate) fn organic(organic: Organic, grpc: bool) -> (Canned, Reply) {
     let text = match organic {
         Organic::Refused => "the service refused the connection",
+        Organic::NotStarted => {
+            "no test has started the service yet: `POST /v1/services` says where it listens"
+        }
         Organic::Unreachable => "the service could not be reached",
         Organic::ConnectTimedOut => "connecting to the service timed out",
         Organic::Reset => "the service closed the connection before it answered",

@@ -9,6 +9,7 @@ mod executions;
 mod mailbox;
 mod openapi;
 mod refusal;
+mod services;
 mod workers;
 
 use std::collections::BTreeMap;
@@ -34,6 +35,7 @@ pub(crate) use self::mailbox::{Exception, Mailbox, Outcome, RunOrder, TestResult
 pub use self::mailbox::{ListedTest, Listing};
 pub use self::openapi::openapi;
 use self::refusal::Refusal;
+use super::started_by_test::StartedByTest;
 
 /// The longest body that is read.
 const MOST: usize = 1024 * 1024;
@@ -48,22 +50,29 @@ pub(super) struct Control {
 /// What the handlers know.
 pub(super) struct Desk {
     registry: Arc<Registry>,
-    /// For tests; each runner has one of its own.
-    token: String,
+    /// For tests, by their worker; each runner has one of its own.
+    tokens: Vec<String>,
     live: Mutex<BTreeMap<ExecutionId, Live>>,
-    /// By the token of the runner.
-    mailboxes: Mutex<BTreeMap<String, Arc<Mailbox>>>,
+    /// By the token of the runner, with its worker.
+    mailboxes: Mutex<BTreeMap<String, (u32, Arc<Mailbox>)>>,
+    /// The services that tests start.
+    started: Arc<StartedByTest>,
 }
 
 impl Control {
     /// Starts to serve on any free port.
-    pub(super) async fn start(registry: Arc<Registry>) -> io::Result<Self> {
+    pub(super) async fn start(
+        registry: Arc<Registry>,
+        workers: u32,
+        started: Arc<StartedByTest>,
+    ) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let desk = Arc::new(Desk {
             registry,
-            token: new_token(),
+            tokens: (0..workers).map(|_| new_token()).collect(),
             live: Mutex::default(),
             mailboxes: Mutex::default(),
+            started,
         });
         let address = listener.local_addr()?;
         let router = router(desk.clone());
@@ -84,9 +93,19 @@ impl Control {
         format!("http://{}", self.address)
     }
 
-    /// `MURPHY_TOKEN`, for tests.
-    pub(super) fn token(&self) -> &str {
-        &self.desk.token
+    /// `MURPHY_TOKEN`, for the tests of a worker.
+    pub(super) fn token(&self, worker: u32) -> &str {
+        &self.desk.tokens[worker as usize]
+    }
+
+    /// A test without a runner begins. What an earlier process of a command had
+    /// started is nobody's now.
+    pub(super) fn test_begins(&self, worker: u32, is_new_process: bool) {
+        let token = self.token(worker);
+        if is_new_process {
+            self.desk.started.forget(token);
+        }
+        self.desk.started.switch_to(token, worker);
     }
 
     /// An execution began, with these faults; they are injected only in these
@@ -107,11 +126,13 @@ impl Control {
     }
 
     /// A place where a runner asks what to do next.
-    pub(super) fn open_mailbox(&self) -> OpenMailbox {
+    pub(super) fn open_mailbox(&self, worker: u32) -> OpenMailbox {
         let (token, mailbox) = (new_token(), Arc::new(Mailbox::default()));
         let mut mailboxes = self.desk.mailboxes();
-        mailboxes.insert(token.clone(), mailbox.clone());
+        mailboxes.insert(token.clone(), (worker, mailbox.clone()));
+        self.desk.started.switch_to(&token, worker);
         OpenMailbox {
+            worker,
             token,
             mailbox,
             desk: self.desk.clone(),
@@ -121,6 +142,7 @@ impl Control {
 
 /// A mailbox that its runner can reach; closed when dropped.
 pub(crate) struct OpenMailbox {
+    worker: u32,
     token: String,
     mailbox: Arc<Mailbox>,
     desk: Arc<Desk>,
@@ -130,6 +152,11 @@ impl OpenMailbox {
     /// `MURPHY_TOKEN`, for the runner.
     pub(crate) fn token(&self) -> &str {
         &self.token
+    }
+
+    /// Its runner is the one that runs a test next, with what it has started.
+    pub(crate) fn is_next(&self) {
+        self.desk.started.switch_to(&self.token, self.worker);
     }
 }
 
@@ -144,6 +171,7 @@ impl std::ops::Deref for OpenMailbox {
 impl Drop for OpenMailbox {
     fn drop(&mut self) {
         self.desk.mailboxes().remove(&self.token);
+        self.desk.started.forget(&self.token);
     }
 }
 
@@ -158,13 +186,20 @@ impl Desk {
         self.live.lock().expect("no panic while plans are held")
     }
 
-    fn mailboxes(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Mailbox>>> {
+    fn mailboxes(&self) -> MutexGuard<'_, BTreeMap<String, (u32, Arc<Mailbox>)>> {
         self.mailboxes.lock().expect("no panic in a look-up")
     }
 
     /// Whether anybody of ours has this token.
     fn knows(&self, token: &str) -> bool {
-        token == self.token || self.mailboxes().contains_key(token)
+        self.worker_of(token).is_some()
+    }
+
+    /// The worker that a test or a runner runs as.
+    fn worker_of(&self, token: &str) -> Option<u32> {
+        let of_tests = (0..).zip(&self.tokens).find(|(_, it)| *it == token);
+        let of_tests = of_tests.map(|(worker, _)| worker);
+        of_tests.or_else(|| Some(self.mailboxes().get(token)?.0))
     }
 }
 
@@ -176,10 +211,11 @@ fn new_token() -> String {
 }
 
 /// All paths; [`openapi`] describes them.
-fn routes() -> [(&'static str, MethodRouter<Arc<Desk>>); 5] {
+fn routes() -> [(&'static str, MethodRouter<Arc<Desk>>); 6] {
     [
         ("/v1/executions/{id}", get(executions::show)),
         ("/v1/executions/{id}/phase", put(executions::phase)),
+        ("/v1/services", post(services::started)),
         ("/v1/worker/next", get(workers::next)),
         ("/v1/worker/tests", post(workers::tests)),
         ("/v1/worker/result", post(workers::result)),

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use super::executions::{Begun, Phase, Shown};
 use super::mailbox::{Listing, Order, TestResult};
 use super::refusal::Refused;
+use super::services::{ServiceProxy, StartedService};
 
 /// The version of the API, which its paths begin with.
 const VERSION: &str = "1";
@@ -30,6 +31,11 @@ const NO_TOKEN: (u16, &str) = (401, "No token, or another one");
 const WRONG_BODY: (u16, &str) = (400, "The body is wrong; the error names the place");
 const TOO_LONG: (u16, &str) = (413, "The body is longer than 1 MiB");
 const NO_EXECUTION: (u16, &str) = (404, "The execution is not known, or over");
+const NO_SERVICE: (u16, &str) = (404, "No service has this name in murphy.toml");
+const NOT_THE_TESTS: (u16, &str) = (
+    409,
+    "The test does not start this service: it has no `started_by = \"test\"`",
+);
 const NO_WORKER: (u16, &str) = (403, "The token is a test's, not a worker's");
 const NOT_WAITED_FOR: (u16, &str) = (409, "Nobody waits for it any more: ask for the next");
 
@@ -92,6 +98,18 @@ fn operations(shapes: &mut SchemaGenerator) -> Vec<Operation> {
             body: shape(SchemaGenerator::subschema_for::<Phase>),
             success: vec![(200, "Taken", shape(SchemaGenerator::subschema_for::<Begun>))],
             refusals: &[WRONG_BODY, NO_EXECUTION, TOO_LONG],
+        },
+        Operation {
+            method: "post",
+            path: "/v1/services",
+            about: "The test has started a service itself: where to call it instead",
+            body: shape(SchemaGenerator::subschema_for::<StartedService>),
+            success: vec![(
+                200,
+                "The proxy in front of it",
+                shape(SchemaGenerator::subschema_for::<ServiceProxy>),
+            )],
+            refusals: &[WRONG_BODY, NO_SERVICE, NOT_THE_TESTS, TOO_LONG],
         },
         Operation {
             method: "get",

@@ -52,14 +52,14 @@ impl IntoResponse for Refusal {
 pub(super) async fn no_such_path() -> Refusal {
     Refusal::new(
         StatusCode::NOT_FOUND,
-        "there is /v1/executions/{id}, /v1/executions/{id}/phase, /v1/worker/next, /v1/worker/tests and /v1/worker/result",
+        "there is /v1/executions/{id}, /v1/executions/{id}/phase, /v1/services, /v1/worker/next, /v1/worker/tests and /v1/worker/result",
     )
 }
 
 pub(super) async fn no_such_method() -> Refusal {
     Refusal::new(
         StatusCode::METHOD_NOT_ALLOWED,
-        "GET shows an execution or what to do next, PUT sets a phase, POST reports",
+        "GET shows an execution or what to do next, PUT sets a phase, POST reports, or names a service",
     )
 }
 

@@ -1,3 +1,5 @@
+use super::super::spec::{ServiceSpec, Source, SystemSpec};
+use super::super::template::Place;
 use super::*;
 use bytes::Bytes;
 use http::Request as HttpRequest;
@@ -7,6 +9,36 @@ use murphy_request::Client;
 use serde_json::{Value, json};
 use std::time::Duration;
 
+/// A system in which the test starts `cart`, and Murphy the rest.
+fn started() -> Arc<StartedByTest> {
+    let service = |name: &str, source| ServiceSpec {
+        name: name.to_owned(),
+        source,
+        process: None,
+        tls: None,
+        callers: Default::default(),
+        listen: None,
+        proxied: true,
+        calls: None,
+        unused: Default::default(),
+        health: Default::default(),
+        place: None,
+    };
+    let system = SystemSpec {
+        services: vec![
+            service("cart", Source::Test),
+            service("shop", Source::Managed(Default::default())),
+        ],
+        ..SystemSpec::default()
+    };
+    let mut started = StartedByTest::of(&system, 2);
+    for worker in 0..2 {
+        let place = Place::parse(&format!("127.0.0.1:{}", 7000 + worker));
+        started.listens(worker, "cart", place.unwrap());
+    }
+    Arc::new(started)
+}
+
 struct Api {
     control: Control,
     registry: Arc<Registry>,
@@ -15,7 +47,9 @@ struct Api {
 impl Api {
     async fn start() -> Self {
         let registry = Arc::new(Registry::new(Settings::default()));
-        let control = Control::start(registry.clone()).await.unwrap();
+        let control = Control::start(registry.clone(), 2, started())
+            .await
+            .unwrap();
         Api { control, registry }
     }
 
@@ -49,7 +83,7 @@ impl Api {
     }
 
     async fn get(&self, path: &str) -> (u16, Value) {
-        self.ask(self.control.token(), "GET", path, "").await
+        self.ask(self.control.token(0), "GET", path, "").await
     }
 }
 
@@ -65,7 +99,7 @@ async fn executions_are_told_of_while_they_run() {
     assert_eq!(api.get("/v1/executions/zebra").await.0, 404);
     assert_eq!(api.get("/").await.0, 404);
     assert_eq!(
-        api.ask(api.control.token(), "DELETE", &path, "").await.0,
+        api.ask(api.control.token(0), "DELETE", &path, "").await.0,
         405
     );
 }
@@ -84,7 +118,7 @@ async fn nothing_is_answered_without_the_token() {
         assert!(body["error"].as_str().unwrap().contains("MURPHY_TOKEN"));
     }
     // A test's token does not make it a runner.
-    let token = api.control.token();
+    let token = api.control.token(0);
     let (status, _) = api.ask(token, "GET", "/v1/worker/next", "").await;
     assert_eq!(status, 403);
 }
@@ -94,7 +128,7 @@ async fn calls_may_fail_only_in_the_phases_that_are_armed() {
     let api = Api::start().await;
     let id = api.begin(&["call"]);
     let path = format!("/v1/executions/{id}/phase");
-    let token = api.control.token();
+    let token = api.control.token(0);
     for (phase, armed) in [("setup", false), ("call", true), ("teardown", false)] {
         let body = json!({"name": phase}).to_string();
         let told = json!({"in_flight": 0, "armed": armed});
@@ -112,7 +146,7 @@ async fn calls_may_fail_only_in_the_phases_that_are_armed() {
 #[tokio::test]
 async fn a_runner_is_told_what_to_do_and_reports_it_once() {
     let api = Api::start().await;
-    let mailbox = api.control.open_mailbox();
+    let mailbox = api.control.open_mailbox(0);
     let token = mailbox.token().to_owned();
     let listing = mailbox.list();
     assert_eq!(
@@ -153,6 +187,72 @@ async fn a_runner_is_told_what_to_do_and_reports_it_once() {
     assert_eq!(api.ask(&token, "GET", "/v1/worker/next", "").await.0, 401);
 }
 
+#[tokio::test]
+async fn a_test_is_told_where_to_call_what_it_has_started() {
+    let api = Api::start().await;
+    let post = |token: &str, name: &str, upstream: &str| {
+        let body = json!({"name": name, "upstream": upstream}).to_string();
+        let (api, token) = (&api, token.to_owned());
+        async move { api.ask(&token, "POST", "/v1/services", &body).await }
+    };
+    let (first, second) = (api.control.token(0), api.control.token(1));
+    for (token, at) in [(first, "127.0.0.1:7000"), (second, "127.0.0.1:7001")] {
+        let told = json!({"name": "cart", "url": format!("http://{at}"), "address": at});
+        assert_eq!(post(token, "cart", "127.0.0.1:4711").await, (200, told));
+    }
+    let refused = [
+        ("cat", "127.0.0.1:1", 404, "started_by = \"test\""),
+        ("shop", "127.0.0.1:1", 409, "`shop` is started by Murphy"),
+        ("cart", "4711", 400, "host:port"),
+        ("cart", "https://127.0.0.1:4711", 400, "without TLS"),
+        ("cart", "127.0.0.1:7000", 400, "is the proxy of `cart`"),
+    ];
+    for (name, upstream, expected, why) in refused {
+        let (status, body) = post(first, name, upstream).await;
+        let error = body["error"].as_str().unwrap();
+        assert_eq!(status, expected, "{name} {upstream}: {error}");
+        assert!(error.contains(why), "{error}");
+    }
+    assert_eq!(post("guessed", "cart", "127.0.0.1:4711").await.0, 401);
+    let (status, body) = api
+        .ask(first, "POST", "/v1/services", "{\"name\": 1}")
+        .await;
+    assert_eq!(status, 400);
+    assert!(body["error"].as_str().unwrap().contains("line 1"), "{body}");
+}
+
+#[tokio::test]
+async fn each_process_has_what_it_has_started_itself() {
+    let api = Api::start().await;
+    let address = api.control.desk.started.address(0, "cart");
+    let at = || address.get().as_deref().map(str::to_owned);
+    let tell = |token: String, upstream: &str| {
+        let body = json!({"name": "cart", "upstream": upstream}).to_string();
+        let api = &api;
+        async move {
+            let (status, _) = api.ask(&token, "POST", "/v1/services", &body).await;
+            assert_eq!(status, 200);
+        }
+    };
+    let warm = api.control.open_mailbox(0);
+    tell(warm.token().to_owned(), "127.0.0.1:1").await;
+    let fresh = api.control.open_mailbox(0);
+    assert_eq!(at(), None, "it has started nothing yet");
+    tell(fresh.token().to_owned(), "127.0.0.1:2").await;
+    assert_eq!(at().as_deref(), Some("127.0.0.1:2"));
+    drop(fresh);
+    warm.is_next();
+    assert_eq!(at().as_deref(), Some("127.0.0.1:1"));
+    let other = api.control.desk.started.address(1, "cart");
+    assert_eq!(other.get(), None, "the other worker's test has its own");
+    // The processes of a command share a token, but not what they start.
+    tell(api.control.token(0).to_owned(), "127.0.0.1:3").await;
+    api.control.test_begins(0, false);
+    assert_eq!(at().as_deref(), Some("127.0.0.1:3"));
+    api.control.test_begins(0, true);
+    assert_eq!(at(), None);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_runner_that_has_nothing_to_do_asks_again() {
     let mailbox = Mailbox::default();
@@ -186,7 +286,7 @@ async fn what_is_described_is_there_and_nothing_else_is() {
         let path = path.replace("{id}", &id);
         for method in ["get", "put", "post", "delete", "patch"] {
             // A runner's token would wait for something to do.
-            let (token, verb) = (api.control.token(), method.to_uppercase());
+            let (token, verb) = (api.control.token(0), method.to_uppercase());
             let (status, body) = api.ask(token, &verb, &path, "").await;
             let Some(operation) = operations.get(method) else {
                 assert_eq!(status, 405, "{method} {path}");

@@ -63,7 +63,7 @@ pub(super) async fn result(
 
 fn mailbox(desk: &Desk, Token(token): &Token) -> Result<Arc<Mailbox>, Refusal> {
     let mailbox = desk.mailboxes().get(token).cloned();
-    mailbox.ok_or_else(|| {
+    mailbox.map(|(_, mailbox)| mailbox).ok_or_else(|| {
         Refusal::new(
             StatusCode::FORBIDDEN,
             "this token is a test's: only a runner that Murphy started may ask what to do next",

@@ -61,7 +61,7 @@ impl Runner {
         worker: u32,
         control: &Control,
     ) -> Result<RunnerProcess, SetupError> {
-        let mailbox = control.open_mailbox();
+        let mailbox = control.open_mailbox(worker);
         let printed = Arc::new(Log::new(OUTPUT));
         let variables = [
             (CONTROL_VARIABLE, control.url()),
@@ -102,6 +102,11 @@ pub(crate) struct RunnerProcess {
 impl RunnerProcess {
     pub(super) fn runs(&self) -> bool {
         self.process.runs()
+    }
+
+    /// It runs a test next.
+    pub(super) fn is_next(&self) {
+        self.mailbox.is_next();
     }
 
     /// How far its own output has come.

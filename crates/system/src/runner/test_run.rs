@@ -34,6 +34,7 @@ pub(crate) struct Aftermath {
 
 impl TestRun {
     pub(crate) fn new(runner: Taken, order: RunOrder, printed: Arc<Log>) -> Self {
+        runner.process().is_next();
         TestRun {
             mark: runner.process().mark(),
             runner: Some(runner),

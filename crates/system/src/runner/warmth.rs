@@ -118,7 +118,8 @@ impl Warmth {
     /// Whether the runner is to be checked after this execution.
     pub(crate) fn wants_check(&self, faultload: &Faultload, verdict: &Verdict) -> bool {
         if faultload.is_empty() {
-            return false;
+            // Nothing was injected: the test is flaky, or it is the runner's doing.
+            return *verdict != Verdict::Passed;
         }
         let unchecked = self.unchecked.fetch_add(1, Ordering::Relaxed) + 1;
         *verdict != Verdict::Passed || unchecked >= EVERY

@@ -43,10 +43,19 @@ pub(super) fn write(
             }
             (Source::Running { .. }, None) => "runs already".to_owned(),
             (Source::Hosts, None) => "called as its hosts".to_owned(),
+            (Source::Test, None) => "started by the test".to_owned(),
             (Source::Managed(_), None) => "started by Murphy".to_owned(),
         };
         if let Some(why) = why_down(state) {
             writeln!(out, "  {name:<width$}  DOWN: {why}")?;
+            continue;
+        }
+        if service.is_started_by_test() {
+            let entry = state.entry.as_deref().unwrap_or("-");
+            writeln!(
+                out,
+                "  {name:<width$}  {source}, when it runs; its proxy for the test: {entry}"
+            )?;
             continue;
         }
         let place = |place: &Option<String>| place.clone().unwrap_or_else(|| "-".to_owned());

@@ -73,6 +73,16 @@ final class Control {
         ask("PUT", "/v1/executions/" + URLEncoder.encode(execution, StandardCharsets.UTF_8) + "/phase", Map.of("name", name), 404, 409);
     }
 
+    /** The URL of the proxy in front of a service that a test has started. */
+    String startedService(String name, String upstream) {
+        HttpResponse<String> answer = ask("POST", "/v1/services", Map.of("name", name, "upstream", upstream), 400, 404, 409);
+        Map<?, ?> body = (Map<?, ?>) Json.read(answer.body());
+        if (answer.statusCode() != 200) {
+            throw new IllegalStateException(String.valueOf(body.get("error")));
+        }
+        return (String) body.get("url");
+    }
+
     private HttpResponse<String> ask(String method, String path, Map<String, Object> body, Integer... tolerated) {
         var content = body == null ? HttpRequest.BodyPublishers.noBody() : HttpRequest.BodyPublishers.ofString(Json.write(body));
         HttpRequest request = HttpRequest.newBuilder(URI.create(url + path))

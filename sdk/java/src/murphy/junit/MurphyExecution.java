@@ -19,4 +19,13 @@ public record MurphyExecution(String id, List<String> faults, Map<String, String
         String url = System.getenv(name);
         return url == null ? otherwise : url;
     }
+
+    /**
+     * Where to call a service that the test has started itself at {@code host:port}: the proxy in front of it, or, without Murphy, the service.
+     * It needs {@code started_by = "test"} in murphy.toml. Give the URL to its callers, and call it from the test.
+     */
+    public static String startedService(String name, String upstream) {
+        Control control = Control.fromEnvironment();
+        return control == null ? "http://" + upstream : control.startedService(name, upstream);
+    }
 }
