@@ -33,7 +33,7 @@ pub(crate) struct TestsFound {
     pub(crate) scenarios: Vec<ScenarioSpec>,
     runner: String,
     listed: usize,
-    left_out: Vec<(String, String)>,
+    pub(crate) left_out: Vec<(String, String)>,
     problems: Vec<String>,
     /// The calls between services, each with the tests that make it.
     calls: BTreeMap<String, BTreeSet<String>>,

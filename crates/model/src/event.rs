@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     BugClass, Certificate, EdgeProfile, Faultload, Finding, Flag, Identity, Observed, Point,
-    Severity, json,
+    Severity, Shown, json,
 };
 
 /// Something that happened.
@@ -146,6 +146,13 @@ pub struct Found {
     pub faultload: Faultload,
     /// What is wrong, in one sentence.
     pub summary: String,
+    /// The call to blame, if the oracle can tell. Not written, as what follows:
+    /// the execution itself is.
+    #[serde(skip)]
+    pub edge: Option<Point>,
+    /// What was seen in that execution.
+    #[serde(skip)]
+    pub shown: Arc<Shown>,
 }
 
 /// What is known of a campaign when it begins.
@@ -251,6 +258,9 @@ pub struct LeftBehind {
 }
 
 impl LeftBehind {
+    /// What complains of it, beside the oracles.
+    pub const ORACLE: &str = "state-left-behind";
+
     /// What was injected into the execution that left it; nothing where that
     /// is not certain.
     pub fn culprit(&self) -> Faultload {
