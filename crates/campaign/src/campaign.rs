@@ -593,7 +593,9 @@ impl<'r> Run<'r> {
                     counts_as,
                 });
                 if let Some(number) = counts_as {
-                    self.judged().judge.judge(number, observed);
+                    let judged = self.judged.as_mut().expect("after the reference");
+                    judged.judge.judge(number, observed);
+                    tell_news(&mut judged.judge, self.sink);
                     break;
                 }
             }

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use murphy_campaign::{Event, ReferenceRuns, ResolvedIdentity, Settings as Campaign, Sink, World};
 use murphy_model::{Flag, Observed};
+use murphy_system::LiveWorld;
 use murphy_system::spec::ScenarioSpec;
 
 use crate::entrance::FirstReference;
@@ -42,50 +43,61 @@ pub(crate) fn references(
 ) -> Result<(Seen, Stopped), Error> {
     runtime::block_on(async {
         let (world, _) = project.bring_up(scenario, jobs, "look").await?;
-        let mut count = Count::default();
-        let began = Instant::now();
-        let done = murphy_campaign::references(&world, campaign, &mut count).await;
-        let each = began.elapsed() / count.number.max(1);
-        let at_once = world.workers().min(jobs);
-        let restart = world.system().restart_took();
-        let done = done.map(|runs| {
-            let unseen = Unseen::of(&world, &runs.observed, Some(&runs.chosen.identity));
-            (runs, unseen)
-        });
-        let missed = count.first.missed(&world, &project.config.system, scenario);
+        let seen = in_world(&world, project, scenario, campaign, jobs).await;
         let stopped = runtime::stop(world.stop(), false).await;
-        let (runs, unseen) = done.map_err(|failed| {
-            let error = Error::of_campaign(failed, HINT);
-            match &missed {
-                Some(missed) => missed.explain(error),
-                None => error,
-            }
-        })?;
-        if let Some(missed) = missed {
-            output::say(missed.note());
-        }
-        let ReferenceRuns {
-            observed,
-            chosen,
-            queries,
-            ..
-        } = runs;
-        note_left_out(&chosen);
-        for at in &chosen.first_run {
-            let flag = Flag::FirstRun { at: at.clone() };
-            output::note(format_args!("{}", murphy_report::doubt(&flag)));
-        }
-        let seen = Seen {
-            observed,
-            chosen,
-            queries,
-            each,
-            restart,
-            at_once,
-            unseen,
-        };
-        Ok((seen, stopped))
+        Ok((seen?, stopped))
     })?
+}
+
+/// The same in a system that is up, and stays so.
+pub(crate) async fn in_world(
+    world: &LiveWorld,
+    project: &Project,
+    scenario: &ScenarioSpec,
+    campaign: &Campaign,
+    jobs: u32,
+) -> Result<Seen, Error> {
+    let mut count = Count::default();
+    let began = Instant::now();
+    let done = murphy_campaign::references(world, campaign, &mut count).await;
+    let each = began.elapsed() / count.number.max(1);
+    let at_once = world.workers().min(jobs);
+    let restart = world.system().restart_took();
+    let done = done.map(|runs| {
+        let unseen = Unseen::of(world, &runs.observed, Some(&runs.chosen.identity));
+        (runs, unseen)
+    });
+    let missed = count.first.missed(world, &project.config.system, scenario);
+    let (runs, unseen) = done.map_err(|failed| {
+        let error = Error::of_campaign(failed, HINT);
+        match &missed {
+            Some(missed) => missed.explain(error),
+            None => error,
+        }
+    })?;
+    if let Some(missed) = missed {
+        output::say(missed.note());
+    }
+    let ReferenceRuns {
+        observed,
+        chosen,
+        queries,
+        ..
+    } = runs;
+    note_left_out(&chosen);
+    for at in &chosen.first_run {
+        let flag = Flag::FirstRun { at: at.clone() };
+        output::note(format_args!("{}", murphy_report::doubt(&flag)));
+    }
+    Ok(Seen {
+        observed,
+        chosen,
+        queries,
+        each,
+        restart,
+        at_once,
+        unseen,
+    })
 }
 
 /// Says which calls vary by themselves.

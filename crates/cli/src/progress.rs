@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use murphy_campaign::{Event, Sink, Standing};
+use murphy_model::Found;
+use murphy_report::BugsFound;
 use murphy_report::number::{counted, grouped, pace, rough_span};
 
 use crate::context::Context;
@@ -19,15 +21,26 @@ const IN_PLACE: Duration = Duration::from_millis(100);
 /// In a log every line stays.
 const IN_LOG: Duration = Duration::from_secs(10);
 
+/// So long it takes at most until the next one: a campaign of an hour is not to
+/// fill a screen with how far it was.
+const SELDOM_IN_LOG: Duration = Duration::from_secs(120);
+
 /// Shows how far a campaign is.
 pub(crate) struct Progress {
     bar: Option<ProgressBar>,
     began: Instant,
     shown: Instant,
+    /// How long the last line has to stay the last one.
+    interval: Duration,
     /// Executions that were not made here do not count for the rate.
     stored: usize,
     /// Whether it was said that all single faults are done.
     singles_told: bool,
+    scenario: String,
+    /// The bugs of this campaign.
+    bugs: BugsFound,
+    /// Those that were told of, by earlier campaigns of the same run too.
+    told: BugsFound,
 }
 
 impl Progress {
@@ -41,23 +54,37 @@ impl Progress {
         });
         let now = Instant::now();
         Progress {
-            bar,
             began: now,
             shown: now,
+            interval: if bar.is_some() { IN_PLACE } else { IN_LOG },
+            bar,
             stored: 0,
             singles_told: false,
+            scenario: String::new(),
+            bugs: BugsFound::default(),
+            told: BugsFound::default(),
         }
     }
 
+    /// The same after other campaigns that told of these bugs.
+    pub(crate) fn after(mut self, told: BugsFound) -> Self {
+        self.told = told;
+        self
+    }
+
+    /// The bugs that were told of.
+    pub(crate) fn told(&mut self) -> BugsFound {
+        std::mem::take(&mut self.told)
+    }
+
     fn show(&mut self, text: impl FnOnce() -> String, at_once: bool) {
-        let interval = match &self.bar {
-            Some(_) => IN_PLACE,
-            None => IN_LOG,
-        };
-        if !at_once && self.shown.elapsed() < interval {
+        if !at_once && self.shown.elapsed() < self.interval {
             return;
         }
         self.shown = Instant::now();
+        if self.bar.is_none() && !at_once {
+            self.interval = (self.interval * 2).min(SELDOM_IN_LOG);
+        }
         match &self.bar {
             Some(bar) => {
                 bar.set_message(text());
@@ -81,6 +108,22 @@ impl Progress {
         match &self.bar {
             Some(bar) => bar.suspend(say),
             None => say(),
+        }
+    }
+
+    /// Says that a bug was found; another finding of the same bug is none.
+    fn tell_found(&mut self, found: &Found) {
+        self.bugs.take(&self.scenario, found);
+        if self.told.take(&self.scenario, found) {
+            self.aside(&murphy_report::found(found));
+        }
+    }
+
+    /// The same with what counts as a finding in the report.
+    fn with_bugs(&self, standing: &Standing) -> Standing {
+        Standing {
+            findings: standing.findings.min(self.bugs.failures()),
+            ..*standing
         }
     }
 
@@ -166,8 +209,10 @@ impl Sink for Progress {
                     self.bar.is_some(),
                 );
             }
+            Event::Began(began) => self.scenario.clone_from(&began.scenario),
             Event::Restarted { executions, masked } => {
                 self.stored = 0;
+                self.bugs = BugsFound::default();
                 for why in masked {
                     output::note(format_args!("ignoring {why}"));
                 }
@@ -183,8 +228,9 @@ impl Sink for Progress {
                 }
             }
             Event::Learned(standing) => {
-                self.tell_singles(standing);
-                let text = self.standing(standing);
+                let standing = self.with_bugs(standing);
+                self.tell_singles(&standing);
+                let text = self.standing(&standing);
                 self.show(|| text, false);
             }
             Event::Audited { number, .. } => {
@@ -198,7 +244,8 @@ impl Sink for Progress {
             Event::FailedInParallel(flag) => {
                 self.aside(&format!("note: {}", murphy_report::doubt(flag)));
             }
-            Event::Found(found) => self.aside(&murphy_report::found(found)),
+            Event::Found(found) => self.tell_found(found),
+            Event::StateLeft(left) => self.tell_found(&murphy_report::state_left(left)),
             Event::Ended { .. } => self.clear(),
             _ => {}
         }

@@ -7,8 +7,8 @@
 //! - `env`: variables for it, `NAME=VALUE` on each line;
 //! - `exit`: the exit code;
 //! - `stdout`, `stderr`: the expected texts; missing means "not looked at";
-//! - `stdout-has`: instead, lines that stdout must contain, where the rest
-//!   differs between equal runs;
+//! - `stdout-has`, `stderr-has`: instead, lines that they must contain, where the
+//!   rest differs between equal runs;
 //! - `stdout-of`: instead of `stdout`, another case (`GROUP/NAME`) whose
 //!   expected text this one must print too;
 //! - `files`: a folder that is copied to a place of its own, where the command
@@ -222,6 +222,10 @@ fn compare(root: &Path, case: &Path, output: &Output) -> Result<(), Failed> {
     let parts = fs::read_to_string(case.join("stdout-has")).unwrap_or_default();
     if let Some(missing) = parts.lines().find(|part| !stdout.contains(part.trim())) {
         return Err(format!("stdout has no `{missing}`{}{stdout}", shown("stdout")).into());
+    }
+    let parts = fs::read_to_string(case.join("stderr-has")).unwrap_or_default();
+    if let Some(missing) = parts.lines().find(|part| !stderr.contains(part.trim())) {
+        return Err(format!("stderr has no `{missing}`{}{stderr}", shown("stderr")).into());
     }
     let same_as = fs::read_to_string(case.join("stdout-of")).ok();
     let stdout_of = same_as.map_or(case.to_owned(), |other| root.join(other.trim()));

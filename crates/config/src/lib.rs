@@ -29,6 +29,7 @@ use murphy_system::spec::{ScenarioSpec, SystemSpec};
 
 pub use file::{File, NAME, nearest};
 pub use modes::ModeRules;
+pub use resolve::each::lists_tests;
 pub use schema::schema;
 pub use time_span::{read as read_time_span, time};
 pub use typed::{Extended, TypedEach};

@@ -81,7 +81,9 @@ fn of_package(folder: &str, text: &str) -> Option<Service> {
 /// The servers that a line starts.
 fn of_line(line: &str) -> Vec<Service> {
     // Murphy would start it in another folder.
-    if line.split_whitespace().any(|it| it == "cd") {
+    let between = |c: char| c.is_whitespace() || "(){};&|".contains(c);
+    let moves = ["cd", "pushd"];
+    if line.split(between).any(|it| moves.contains(&it)) {
         return Vec::new();
     }
     let separators = ['&', ';', '|', '>', '#', '`', '"', '\''];
@@ -201,6 +203,8 @@ mod tests {
             ("It runs under uvicorn and flask.", vec![]),
             ("pip install flask uvicorn", vec![]),
             ("cd cart && uvicorn cart:app --port 8001", vec![]),
+            ("(cd cart && uvicorn main:app --port 8001) &", vec![]),
+            ("{ cd cart; uvicorn main:app --port 8001; }", vec![]),
         ];
         for (line, expected) in cases {
             let found: Vec<String> = of_line(line).iter().map(shown).collect();

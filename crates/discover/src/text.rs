@@ -331,7 +331,7 @@ fn scenario(plan: &Plan) -> String {
         + &env("scenario.test", &lines);
     if !plan.files.is_empty() {
         let mut text = "\n# A scenario for each file of tests: a whole suite in one has too many calls to search.\n\
-            # `murphy run NAME` runs one of them.\n"
+            # `murphy run NAME` runs one of them, `-k TEXT` those tests of it whose names hold a text.\n"
             .to_owned();
         let bare = rest.lines().filter(|line| !line.starts_with('#'));
         let bare: String = bare.map(|line| format!("{line}\n")).collect();
@@ -341,20 +341,25 @@ fn scenario(plan: &Plan) -> String {
                 |text: &str| text.replace("[scenario.test.env]", &format!("[scenario.{name}.env]"));
             let rest = env(if at == 0 { &rest } else { &bare });
             let gap = if at == 0 { "" } else { "\n" };
-            let _ = write!(text, "{gap}[scenario.{name}]\ncommand = {command}\n{rest}");
+            let each = each(&file.command);
+            let _ = write!(
+                text,
+                "{gap}[scenario.{name}]\ncommand = {command}\n{each}{rest}"
+            );
         }
         return text;
     }
     match &plan.test {
         Some(test) => {
             let command = quoted(&test.command);
-            let many = plan.many_files.map_or_else(String::new, |count| {
+            let each = each(&test.command);
+            let many = plan.many_files.filter(|_| each.is_empty()).map_or_else(String::new, |count| {
                 format!(
                     "# This runs {count} files of tests. A scenario for each file, or for those that matter most, is searched sooner:\n\
                      # copy this table, and name the file in its command.\n"
                 )
             });
-            format!("\n{many}[scenario.test]\ncommand = {command}\n{rest}")
+            format!("\n{many}[scenario.test]\ncommand = {command}\n{each}{rest}")
         }
         None => {
             let commented = |line: &str| match line.starts_with('#') || line.is_empty() {
@@ -366,6 +371,14 @@ fn scenario(plan: &Plan) -> String {
                 "\n# The test: any command that exits with 0 if it passes. Without one here,\n# `murphy run -- COMMAND` runs what you type.\n# [scenario.test]\n# command = \"pytest -q\"\n{rest}"
             )
         }
+    }
+}
+
+/// Tests that are searched one by one do not meet what others left undone.
+fn each(command: &str) -> &'static str {
+    match murphy_config::lists_tests(command) {
+        true => "each = true                # every test of it is a scenario of its own\n",
+        false => "",
     }
 }
 

@@ -151,6 +151,10 @@ pub enum Flag {
         first: usize,
         /// An execution that showed the other.
         second: usize,
+        /// Whether faults were injected into an earlier request of the scenario
+        /// in one of them: what they left undone may be what differs.
+        #[serde(default, skip_serializing_if = "crate::json::is_default")]
+        after_faults: bool,
     },
     /// A caller did something else although no call of its own went wrong
     /// otherwise than before: a callee's good-looking answer differed.

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::{
     BugClass, Certificate, EdgeProfile, Faultload, Finding, Flag, Identity, Observed, Point,
-    Severity, json,
+    Severity, Shown, json,
 };
 
 /// Something that happened.
@@ -165,6 +165,13 @@ pub struct Found {
     pub faultload: Faultload,
     /// What is wrong, in one sentence.
     pub summary: String,
+    /// The call to blame, if the oracle can tell. Not written, as what follows:
+    /// the execution itself is.
+    #[serde(skip)]
+    pub edge: Option<Point>,
+    /// What was seen in that execution.
+    #[serde(skip)]
+    pub shown: Arc<Shown>,
 }
 
 /// What is known of a campaign when it begins.
@@ -270,6 +277,9 @@ pub struct LeftBehind {
 }
 
 impl LeftBehind {
+    /// What complains of it, beside the oracles.
+    pub const ORACLE: &str = "state-left-behind";
+
     /// What was injected into the execution that left it; nothing where that
     /// is not certain.
     pub fn culprit(&self) -> Faultload {

@@ -265,6 +265,7 @@ fn flags() -> impl Strategy<Value = Flag> {
                 at: Some(at),
                 first,
                 second,
+                after_faults: true,
             },
             1 => Flag::Unexplained {
                 at: None,

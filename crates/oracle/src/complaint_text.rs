@@ -30,6 +30,27 @@ pub fn one_line(message: &str) -> String {
     masked.chars().take(LONGEST).collect()
 }
 
+/// The line of a test's output that this masked complaint was made from, with its
+/// values; `None` where nothing is masked, or the output does not hold it.
+pub fn with_values(masked: &str, output: &str) -> Option<String> {
+    if !masked.contains(MASK) {
+        return None;
+    }
+    let plain = without_colours(output);
+    // pytest marks what it says of an assertion.
+    let line = |line: &str| {
+        let line = line.trim();
+        let said = line.strip_prefix("E   ").unwrap_or(line);
+        said.trim().to_owned()
+    };
+    let is_it = |line: &String| {
+        let short: String = mask(line).chars().take(LONGEST).collect();
+        short == masked
+    };
+    let found = plain.lines().map(line).find(is_it)?;
+    Some(found.chars().take(LONGEST).collect())
+}
+
 /// Without the escape sequences that colour a terminal; some test runners
 /// write them into pipes too.
 fn without_colours(output: &str) -> String {

@@ -118,6 +118,8 @@ struct Bug {
     shown_by: BTreeMap<SetId, Candidate>,
     /// How many of those fail the build.
     failing: usize,
+    /// Whether it was among the news.
+    is_told: bool,
 }
 
 /// The first execution in which a minimal faultload shows a bug. One for each
@@ -207,6 +209,7 @@ impl Findings {
             failures: 0,
             shown_by: BTreeMap::new(),
             failing: 0,
+            is_told: false,
         });
         new
     }
@@ -232,15 +235,19 @@ impl Findings {
         if !member.bugs.contains(&at) {
             member.bugs.push(at);
         }
-        if self.bugs[at].failures == 1 {
-            self.news.push(failure.found());
+        // It may have shown before, but only with more faults than it takes.
+        if !std::mem::replace(&mut self.bugs[at].is_told, true) {
+            self.news.push(failure.found(observed));
         }
         self.failing += self.bugs[at].offer(id, failure, observed);
     }
 
-    /// What showed for the first time since this was last asked.
+    /// What showed for the first time since this was last asked: what fails the
+    /// build before what is only said of the same execution.
     pub fn take_news(&mut self) -> Vec<Found> {
-        std::mem::take(&mut self.news)
+        let mut news = std::mem::take(&mut self.news);
+        news.sort_by_key(|found| Reverse(found.severity));
+        news
     }
 
     /// How many bugs there are up to now that are more than warnings. More
@@ -295,7 +302,7 @@ impl Findings {
 }
 
 impl Failure {
-    fn found(&self) -> Found {
+    fn found(&self, observed: &Observed) -> Found {
         Found {
             execution: self.number,
             severity: self.severity,
@@ -303,6 +310,11 @@ impl Failure {
             oracle: self.key.oracle.name().into(),
             faultload: self.blamed.clone(),
             summary: self.key.summary.clone(),
+            edge: self.edge.clone(),
+            shown: Arc::new(Shown {
+                trace: observed.execution.trace.clone(),
+                details: Vec::new(),
+            }),
         }
     }
 }

@@ -37,7 +37,7 @@ mod wrong_status;
 
 pub use blame::failing_calls;
 pub use complaint::Complaint;
-pub use complaint_text::{mask, one_line, telling_line};
+pub use complaint_text::{mask, one_line, telling_line, with_values};
 pub use findings::Findings;
 pub use index::FaultloadIndex;
 pub use oracle::{Oracle, UnknownOracle};

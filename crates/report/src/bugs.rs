@@ -8,9 +8,11 @@
 //! name, its smallest faultload and its replay; only what is shown in full is one
 //! of them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use murphy_model::{BugClass, Edge, Faultload, Finding, Mode, Point, Reply, Severity, Target};
+use murphy_model::{
+    BugClass, Edge, Faultload, Finding, Found, Mode, Point, Reply, Severity, Target,
+};
 use murphy_oracle::{Oracle, answer_above_faults, failing_calls};
 
 use crate::Summary;
@@ -78,7 +80,8 @@ pub(crate) fn of<'s>(summaries: impl IntoIterator<Item = &'s Summary>) -> Vec<Bu
     for summary in summaries {
         for finding in &summary.findings {
             let next = bugs.len();
-            let place = *places.entry(Key::of(finding, summary)).or_insert(next);
+            let key = Key::of(finding, summary.excuse(&finding.id).is_some());
+            let place = *places.entry(key).or_insert(next);
             match bugs.get_mut(place) {
                 Some(bug) => bug.same.push((summary, finding)),
                 None => bugs.push(Bug {
@@ -101,9 +104,14 @@ pub(crate) fn of<'s>(summaries: impl IntoIterator<Item = &'s Summary>) -> Vec<Bu
 /// The bugs with those left out that another one tells beside its own.
 fn merged(bugs: Vec<Bug<'_>>) -> Vec<Bug<'_>> {
     let mut merged: Vec<Bug<'_>> = Vec::new();
-    let mut places: HashMap<Ground<'_>, usize> = HashMap::new();
+    let mut places: HashMap<Ground, usize> = HashMap::new();
     for bug in bugs {
-        let grounds: Vec<Ground<'_>> = bug.same.iter().flat_map(|it| grounds(*it)).collect();
+        let same = bug.same.iter();
+        let grounds = same.flat_map(|(summary, finding)| {
+            let is_known = summary.excuse(&finding.id).is_some();
+            grounds(finding, &summary.scenario, is_known)
+        });
+        let grounds: Vec<Ground> = grounds.collect();
         let first = grounds.iter().find_map(|ground| {
             let first = *places.get(ground)?;
             let is_caller = matches!(ground.what, What::Caller { .. });
@@ -125,47 +133,44 @@ fn merged(bugs: Vec<Bug<'_>>) -> Vec<Bug<'_>> {
 }
 
 /// On what a finding is one with another.
-#[derive(PartialEq, Eq, Hash)]
-struct Ground<'s> {
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Ground {
     /// What is new must not be hidden behind what is known.
     is_known: bool,
-    what: What<'s>,
+    what: What,
 }
 
-#[derive(PartialEq, Eq, Hash)]
-enum What<'s> {
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum What {
     /// The faults of a scenario that show it.
     Faults {
-        scenario: &'s str,
+        scenario: String,
         faults: Vec<(Site, Mode)>,
         /// The execution, where there are none.
         execution: Option<usize>,
     },
     /// The service that is warned of, by this oracle.
     Caller {
-        oracle: &'s str,
+        oracle: String,
         class: BugClass,
-        service: &'s str,
+        service: String,
     },
 }
 
-fn grounds<'s>((summary, finding): (&'s Summary, &'s Finding)) -> Vec<Ground<'s>> {
-    let ground = |what: What<'s>| Ground {
-        is_known: summary.excuse(&finding.id).is_some(),
-        what,
-    };
+fn grounds(finding: &Finding, scenario: &str, is_known: bool) -> Vec<Ground> {
+    let ground = |what| Ground { is_known, what };
     let faults = finding.faultload.iter();
     let mut faults: Vec<(Site, Mode)> = faults.map(|(at, mode)| (site(at), mode)).collect();
     faults.sort();
     let caller = finding.edge.as_ref().and_then(Point::parent);
     let caller = caller.filter(|_| finding.severity == Severity::Warn && blames_edges(finding));
     let caller = caller.map(|caller| What::Caller {
-        oracle: &finding.oracle,
+        oracle: finding.oracle.to_string(),
         class: finding.class,
-        service: &caller.frame().destination,
+        service: caller.frame().destination.to_string(),
     });
     let faults = What::Faults {
-        scenario: &summary.scenario,
+        scenario: scenario.to_owned(),
         execution: faults.is_empty().then_some(finding.execution),
         faults,
     };
@@ -174,6 +179,62 @@ fn grounds<'s>((summary, finding): (&'s Summary, &'s Finding)) -> Vec<Ground<'s>
         .flatten()
         .map(ground)
         .collect()
+}
+
+/// The bugs that were found until now, while their campaigns still run: what is
+/// told of as it is found is counted as it is counted in the end.
+#[derive(Debug, Default)]
+pub struct BugsFound {
+    keys: HashSet<Key>,
+    /// The oracle that spoke first, and whether it fails the build.
+    grounds: HashMap<Ground, (String, Severity)>,
+    failures: usize,
+}
+
+impl BugsFound {
+    /// Whether this is a bug, or a warning, that was not found before. What the
+    /// baseline knows is not looked at.
+    pub fn take(&mut self, scenario: &str, found: &Found) -> bool {
+        let finding = Finding {
+            id: format!("{scenario}: {}", found.summary),
+            severity: found.severity,
+            class: found.class,
+            oracle: found.oracle.clone(),
+            faultload: found.faultload.clone(),
+            summary: found.summary.clone(),
+            edge: found.edge.clone(),
+            execution: found.execution,
+            shown: found.shown.clone(),
+            seen: 1,
+            also: Vec::new(),
+        };
+        let grounds = grounds(&finding, scenario, false);
+        let is_line_of_another = grounds.iter().any(|ground| {
+            let first = self.grounds.get(ground);
+            let is_caller = matches!(ground.what, What::Caller { .. });
+            first.is_some_and(|(oracle, severity)| {
+                *severity >= finding.severity && (is_caller || *oracle != finding.oracle)
+            })
+        });
+        let is_first = self.keys.insert(Key::of(&finding, false));
+        if is_line_of_another {
+            return false;
+        }
+        for ground in grounds {
+            let told = self.grounds.get(&ground);
+            if told.is_none_or(|(_, severity)| *severity < finding.severity) {
+                let first = (finding.oracle.to_string(), finding.severity);
+                self.grounds.insert(ground, first);
+            }
+        }
+        self.failures += usize::from(is_first && finding.severity == Severity::Fail);
+        is_first
+    }
+
+    /// How many of them fail the build.
+    pub fn failures(&self) -> usize {
+        self.failures
+    }
 }
 
 /// A finding, and what reports tell as lines of it: other complaints about its
@@ -200,7 +261,7 @@ pub fn bug_name(finding: &Finding) -> String {
 }
 
 /// What findings of one bug have in common.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 struct Key {
     severity: Severity,
     /// What is new must not be hidden behind what is known.
@@ -213,7 +274,7 @@ struct Key {
 }
 
 /// A part of a bug's place.
-#[derive(PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Site {
     /// A call that fails, or that is to blame, whoever asked for it.
     Edge(Edge),
@@ -235,10 +296,10 @@ impl std::fmt::Display for Site {
 }
 
 impl Key {
-    fn of(finding: &Finding, summary: &Summary) -> Self {
+    fn of(finding: &Finding, is_known: bool) -> Self {
         Key {
             severity: finding.severity,
-            is_known: summary.excuse(&finding.id).is_some(),
+            is_known,
             oracle: finding.oracle.to_string(),
             class: finding.class,
             sites: sites(finding),

@@ -26,11 +26,11 @@ pub mod terminal;
 pub mod unseen;
 mod wording;
 
-pub use bugs::{bug_name, with_complaints};
+pub use bugs::{BugsFound, bug_name, with_complaints};
 pub use collector::Collector;
 pub use explained::{Explained, Fate, Meaning};
 pub use hardening::Hardening;
 pub use label::{CallNames, call_of, fault_text, faultload_text, point_text};
 pub use suggestions::{Suggestion, suggestions};
 pub use summary::{Case, Known, Summary, Timing};
-pub use wording::{doubt, found};
+pub use wording::{doubt, found, state_left};

@@ -5,10 +5,11 @@
 
 use std::collections::BTreeSet;
 use std::mem::{Discriminant, discriminant};
+use std::sync::Arc;
 
 use murphy_model::{
-    Besides, CallId, Certificate, Edge, Faultload, Finding, Flag, Found, Incomplete, Mode, Point,
-    Reply, Severity, Target, Trace,
+    Besides, BugClass, CallId, Certificate, Edge, Faultload, Finding, Flag, Found, Incomplete,
+    LeftBehind, Mode, Point, Reply, Severity, Target, Trace,
 };
 
 use crate::Summary;
@@ -74,12 +75,29 @@ pub fn found(found: &Found) -> String {
         Target::Matching(_) => format!("{target} = {mode}"),
     };
     let faults: Vec<String> = found.faultload.iter().map(fault).collect();
+    let number = match number {
+        0 => String::new(),
+        number => format!(" (execution {number})"),
+    };
     match faults.is_empty() {
-        true => format!("{what}: {class} without any fault (execution {number})"),
-        false => format!(
-            "{what}: {class} when {} (execution {number})",
-            faults.join(", ")
-        ),
+        true => format!("{what}: {class} without any fault{number}"),
+        false => format!("{what}: {class} when {}{number}", faults.join(", ")),
+    }
+}
+
+/// The finding that an execution left state behind. Its number in reports is
+/// known only in the end.
+pub fn state_left(left: &LeftBehind) -> Found {
+    let numbers: Vec<String> = left.by.iter().map(|(it, _)| it.to_string()).collect();
+    Found {
+        execution: 0,
+        severity: Severity::Fail,
+        class: BugClass::StateDivergence,
+        oracle: LeftBehind::ORACLE.into(),
+        faultload: left.culprit(),
+        summary: format!("state left behind by {}", numbers.join(", ")),
+        edge: None,
+        shown: Arc::default(),
     }
 }
 
@@ -89,6 +107,19 @@ pub(crate) fn refused(summary: &Summary) -> Option<String> {
     let refused = summary.refused();
     let executions = counted(refused, "execution");
     (refused > 0).then(|| format!("{executions} refused honestly, as `under_fault` allows"))
+}
+
+/// What a finding is about, in the words of the execution that shows it: values
+/// that a group of executions has masked are those of this one.
+pub(crate) fn complaint(finding: &Finding, summary: &Summary) -> String {
+    let mut shown = summary.cases.iter();
+    let shown = shown.find(|case| case.number == finding.execution);
+    let output = shown.and_then(|case| case.output.as_deref());
+    let lines = finding.summary.lines().map(|line| {
+        let valued = output.and_then(|output| murphy_oracle::with_values(line, output));
+        valued.unwrap_or_else(|| line.to_owned())
+    });
+    lines.collect::<Vec<String>>().join("\n")
 }
 
 /// What to write if a finding is meant to be so: every request above its faults
@@ -167,7 +198,7 @@ impl<'c> Claim<'c> {
             Some(incomplete) => Claim {
                 complete: false,
                 title: "Not complete",
-                text: why_not(incomplete),
+                text: why_not(incomplete, &certificate.flags),
                 assumptions: &[],
             },
         }
@@ -196,7 +227,16 @@ fn all_minimal(found: usize, bound: Option<usize>) -> String {
     }
 }
 
-fn why_not(incomplete: &Incomplete) -> String {
+/// Whether all that differed came after faults in earlier requests.
+fn is_after_faults(flags: &[Flag]) -> bool {
+    let mut differing = flags.iter().filter_map(|flag| match flag {
+        Flag::Nondeterminism { after_faults, .. } => Some(*after_faults),
+        _ => None,
+    });
+    differing.all(|after_faults| after_faults)
+}
+
+fn why_not(incomplete: &Incomplete, flags: &[Flag]) -> String {
     match incomplete {
         Incomplete::Cases { waiting } => format!(
             "the allowed executions are used up; {} not looked at",
@@ -207,6 +247,9 @@ fn why_not(incomplete: &Incomplete) -> String {
         }
         Incomplete::Sampling => {
             "faultloads were drawn at random; nothing is claimed about the rest".to_owned()
+        }
+        Incomplete::Nondeterminism if is_after_faults(flags) => {
+            "requests were handled otherwise after faults in earlier ones, so what was skipped may not be redundant; if they are of several tests, `--each` searches each test by itself".to_owned()
         }
         Incomplete::Nondeterminism => {
             "the system contradicted itself, so what was skipped may not be redundant".to_owned()
@@ -377,6 +420,14 @@ pub(crate) fn flag(flag: &Flag, labels: &Labels) -> String {
     let at = flag.at().map(|at| format!("`{}`", labels.point(at)));
     let at = at.as_deref().unwrap_or("the scenario");
     match flag {
+        Flag::Nondeterminism {
+            first,
+            second,
+            after_faults: true,
+            ..
+        } => format!(
+            "{at} made other calls, or answered otherwise, after faults in an earlier request (executions {first} and {second})"
+        ),
         Flag::Nondeterminism { first, second, .. } => format!(
             "{at} did different things in the same circumstances (executions {first} and {second})"
         ),

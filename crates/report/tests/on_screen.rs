@@ -217,7 +217,7 @@ fn one_and_twelve_findings_on_a_narrow_and_on_a_wide_terminal() {
             for line in text.lines().filter(|line| !is_whole(line)) {
                 assert!(line.chars().count() <= width, "{width}: {line}");
             }
-            assert!(text.lines().count() <= 100, "{}", text.lines().count());
+            assert!(text.lines().count() <= 50, "{}", text.lines().count());
         }
     }
 }

@@ -35,7 +35,7 @@ const MOST_REPEATS: usize = 3;
 const MOST_FAULTS: usize = 8;
 
 /// The name that stands in findings in place of an oracle's.
-pub const STATE_LEFT_BEHIND: &str = "state-left-behind";
+pub const STATE_LEFT_BEHIND: &str = LeftBehind::ORACLE;
 
 /// What is known of the system's state.
 #[derive(Default)]

@@ -81,27 +81,8 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) campaign: CampaignArgs,
 
-    /// Make every test of the command a scenario of its own, on one system that is started once; a
-    /// runner that can (pytest, mocha, vitest) stays alive from one execution to the next.
-    #[arg(long, help_heading = super::SYSTEM)]
-    pub(crate) each: bool,
-
-    /// With `--each`, only the tests whose names hold this text; may be repeated.
-    #[arg(long, short = 'k', value_name = "TEXT", help_heading = super::SYSTEM)]
-    pub(crate) filter: Vec<String>,
-
-    /// With `--each`, run every execution in a new process of the runner.
-    #[arg(long, help_heading = super::SYSTEM)]
-    pub(crate) fresh: bool,
-
-    /// With `--each`, tear down fixtures of modules, classes and sessions after every execution.
-    #[arg(long, help_heading = super::SYSTEM)]
-    pub(crate) fresh_fixtures: bool,
-
-    /// With `--each`, the phases of a test in which calls may fail: `setup`, `call`, `teardown`
-    /// [default: call].
-    #[arg(long, value_name = "PHASES", value_delimiter = ',', value_parser = ["setup", "call", "teardown"], help_heading = super::SYSTEM)]
-    pub(crate) phases: Vec<String>,
+    #[command(flatten)]
+    pub(crate) tests: EachArgs,
 
     /// Go on with the last campaign if it was killed or stopped: what it finished is not run again.
     #[arg(long, help_heading = super::SEARCH)]
@@ -141,9 +122,37 @@ impl RunArgs {
             strategy: self.campaign.strategy,
         }
     }
+}
 
+/// Every test of a command as a scenario.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct EachArgs {
+    /// Make every test of the command a scenario of its own, on one system that is started once; a
+    /// runner that can (pytest, mocha, vitest) stays alive from one execution to the next.
+    #[arg(long, help_heading = super::SYSTEM)]
+    pub(crate) each: bool,
+
+    /// With `--each`, only the tests whose names hold this text; may be repeated.
+    #[arg(long, short = 'k', value_name = "TEXT", help_heading = super::SYSTEM)]
+    pub(crate) filter: Vec<String>,
+
+    /// With `--each`, run every execution in a new process of the runner.
+    #[arg(long, help_heading = super::SYSTEM)]
+    pub(crate) fresh: bool,
+
+    /// With `--each`, tear down fixtures of modules, classes and sessions after every execution.
+    #[arg(long, help_heading = super::SYSTEM)]
+    pub(crate) fresh_fixtures: bool,
+
+    /// With `--each`, the phases of a test in which calls may fail: `setup`, `call`, `teardown`
+    /// [default: call].
+    #[arg(long, value_name = "PHASES", value_delimiter = ',', value_parser = ["setup", "call", "teardown"], help_heading = super::SYSTEM)]
+    pub(crate) phases: Vec<String>,
+}
+
+impl EachArgs {
     /// What was typed about the tests of a command one by one.
-    pub(crate) fn typed_each(&self) -> TypedEach {
+    pub(crate) fn typed(&self) -> TypedEach {
         TypedEach {
             each: self.each,
             fresh: self.fresh,
@@ -209,6 +218,9 @@ pub(crate) struct ListArgs {
 pub(crate) struct PlanArgs {
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
+
+    #[command(flatten)]
+    pub(crate) tests: EachArgs,
 
     #[command(flatten)]
     pub(crate) search: SearchArgs,
@@ -294,4 +306,8 @@ Exit codes: 0 the test passes and is stable, 3 it is not, or a service is down."
 pub(crate) struct DoctorArgs {
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
+
+    /// Show every call, every proxy and all advice, not only what fits on a page.
+    #[arg(long, help_heading = super::OUTPUT)]
+    pub(crate) verbose: bool,
 }

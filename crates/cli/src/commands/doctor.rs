@@ -44,11 +44,37 @@ use murphy_project::typed::Typed;
 /// whoever asks the doctor has a wrong port more often than a slow service.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How much is told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Room {
+    /// A page, as it is pasted into a chat.
+    Page,
+    /// All of it.
+    All,
+}
+
+/// So many calls are shown on a page, where there are many more.
+const MOST_CALLS: usize = 12;
+
+/// So few more than that are shown all the same.
+const FEW_MORE: usize = 4;
+
+impl Room {
+    /// How many of so many things are shown.
+    fn of(self, all: usize) -> usize {
+        match self {
+            Room::Page if all > MOST_CALLS + FEW_MORE => MOST_CALLS,
+            _ => all,
+        }
+    }
+}
+
 pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<u8, Error> {
+    let room = if args.verbose { Room::All } else { Room::Page };
     let mut project = Project::open_services(&args.project, context)?;
     project.wait_at_most(PATIENCE);
     if project.scenarios.is_empty() {
-        return services_alone(&project, context);
+        return services_alone(&project, room, context);
     }
     let mut codes = Vec::new();
     let mut changes = Changes::default();
@@ -56,9 +82,16 @@ pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<u8, Error> {
         // Every scenario has the same services.
         let with_services = number == 1;
         codes.push(
-            match examine(&project, scenario, with_services, &mut changes, context) {
+            match examine(
+                &project,
+                scenario,
+                with_services,
+                room,
+                &mut changes,
+                context,
+            ) {
                 // The next scenario would meet the same services.
-                Err(Error::Broken(broken)) => return why_broken(&project, broken, context),
+                Err(Error::Broken(broken)) => return why_broken(&project, broken, room, context),
                 Err(error @ (Error::Unstable { .. } | Error::Flaky { .. })) => {
                     error::report(&error)
                 }
@@ -67,18 +100,18 @@ pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<u8, Error> {
         );
     }
     output::write_within(context.width, |out| {
-        changes.write(!project.command.is_empty(), out)
+        changes.write(!project.command.is_empty(), room, out)
     })?;
     Ok(exit::worst(&codes))
 }
 
 /// Without a test there are only the services to look at.
-fn services_alone(project: &Project, context: &Context) -> Result<u8, Error> {
+fn services_alone(project: &Project, room: Room, context: &Context) -> Result<u8, Error> {
     let progress = starting(project, context);
     let states = runtime::block_on(project.survey(NAME, None))??;
     progress.clear();
     output::write_within(context.width, |out| {
-        services::write(project, &states, out)?;
+        services::write(project, &states, room, out)?;
         writeln!(
             out,
             "\nNo scenario, so nothing was run: whether context survives and what would be\ninjected is not known.\n  Give the test after `--`, as in `murphy doctor -- pytest -q`, or write a\n  `[scenario.NAME]`."
@@ -92,7 +125,12 @@ fn services_alone(project: &Project, context: &Context) -> Result<u8, Error> {
 
 /// Tells of every service that is down, not only of the one at which it was
 /// found that the system is broken; or, if all are up, what else is wrong.
-fn why_broken(project: &Project, broken: SetupError, context: &Context) -> Result<u8, Error> {
+fn why_broken(
+    project: &Project,
+    broken: SetupError,
+    room: Room,
+    context: &Context,
+) -> Result<u8, Error> {
     let mut progress = Progress::new(context);
     progress.step("the system did not come up: looking at every service");
     let looked = runtime::block_on(project.survey(NAME, Some(&broken)))?;
@@ -100,7 +138,9 @@ fn why_broken(project: &Project, broken: SetupError, context: &Context) -> Resul
     let Ok(states) = looked else {
         return Err(broken.into());
     };
-    output::write_within(context.width, |out| services::write(project, &states, out))?;
+    output::write_within(context.width, |out| {
+        services::write(project, &states, room, out)
+    })?;
     match services::complain(&states) {
         true => Ok(exit::REFERENCE_FAILED),
         false => Err(broken.into()),
@@ -143,6 +183,7 @@ fn examine(
     project: &Project,
     scenario: &ScenarioSpec,
     with_services: bool,
+    room: Room,
     changes: &mut Changes,
     context: &Context,
 ) -> Result<u8, Error> {
@@ -177,6 +218,7 @@ fn examine(
                     unseen: Unseen::of(&world, observed, identity(&settled)),
                     missed: MissedEntry::of(&world, &project.config.system, scenario, observed),
                     scenario,
+                    room,
                     correlation: &correlation,
                     sightings: &sightings,
                     runs: &references.runs,
@@ -188,7 +230,7 @@ fn examine(
                 output::write_within(context.width, |out| {
                     if with_services {
                         let states = services::of(&world, project);
-                        services::write(project, &states, out)?;
+                        services::write(project, &states, room, out)?;
                     }
                     report.write(out)?;
                     egress::write(world.system(), out)
@@ -231,6 +273,7 @@ fn identity(settled: &Result<ReferenceRuns, Failed>) -> Option<&Identity> {
 
 struct Report<'r> {
     scenario: &'r ScenarioSpec,
+    room: Room,
     correlation: &'r Correlation,
     sightings: &'r Sightings,
     /// All runs without faults.
@@ -311,8 +354,13 @@ impl Report<'_> {
         let by_modes = self.faults();
         for (modes, calls) in &by_modes {
             writeln!(out, "  {modes} into")?;
-            for id in calls {
+            let most = self.room.of(calls.len());
+            for id in calls.iter().take(most) {
                 writeln!(out, "    {}", names.path(*id))?;
+            }
+            let more = calls.len() - most;
+            if more > 0 {
+                writeln!(out, "    … and {more} more calls (`--verbose` shows all)")?;
             }
         }
         match by_modes.is_empty() {

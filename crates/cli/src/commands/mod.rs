@@ -15,7 +15,7 @@ mod modes;
 mod plan;
 mod replay;
 mod report;
-mod run;
+pub(crate) mod run;
 mod schema;
 mod suite;
 mod try_faultload;

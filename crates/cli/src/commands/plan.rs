@@ -1,13 +1,15 @@
 //! `murphy plan`: how many cases there are and how long they may take, before
 //! any of them is run.
 
+mod tests;
+
 use std::io::{self, Write};
 use std::time::Duration;
 
 use murphy_campaign::Settings as Campaign;
 use murphy_model::{Mode, Outcome, Point};
 use murphy_report::number::{counted, rough_span};
-use murphy_system::spec::ScenarioSpec;
+use murphy_system::spec::{ScenarioKind, ScenarioSpec};
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;
 use serde_json::json;
@@ -24,8 +26,21 @@ const MOST_SIZES: usize = 5;
 
 pub(crate) fn run(args: &PlanArgs, context: &Context) -> Result<u8, Error> {
     let project = Project::open(&args.project, context)?;
+    let project = project.with_each(&args.tests.typed())?;
     let (mut all, mut codes) = (Vec::new(), Vec::new());
     for scenario in &project.scenarios {
+        if matches!(scenario.kind, ScenarioKind::Each(_)) {
+            let plan = tests::of(&project, scenario, args)?;
+            match args.search.format {
+                Format::Human => output::write(|out| plan.write(scenario, out))?,
+                Format::Json => all.extend(plan.objects()),
+            }
+            codes.push(plan.code);
+            if plan.interrupted {
+                break;
+            }
+            continue;
+        }
         let campaign = project.campaign(scenario, &args.search.typed().into())?;
         let (seen, stopped) = observe::references(&project, scenario, &campaign, campaign.jobs)?;
         let forecast = Forecast::of(scenario, &campaign, &seen);
@@ -123,6 +138,16 @@ impl Forecast {
         let held_up = cases.held_up.min(count * self.timeout.as_secs_f64());
         let alone = count * self.each.as_secs_f64() + held_up;
         alone / f64::from(self.at_once.max(1))
+    }
+
+    /// The faultloads of one fault.
+    fn single(&self) -> Cases {
+        self.sizes.get(1).cloned().unwrap_or_default()
+    }
+
+    /// All of them, without that of no fault.
+    fn all(&self) -> Cases {
+        Cases::sum(self.sizes.iter().skip(1))
     }
 
     /// Rows of a label and the faultloads it stands for.
@@ -260,7 +285,7 @@ fn holds_up(mode: &Mode, timeout: Duration) -> Duration {
 }
 
 #[cfg(test)]
-mod tests {
+mod unit_tests {
     use super::*;
 
     #[test]

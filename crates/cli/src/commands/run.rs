@@ -10,9 +10,10 @@ use murphy_campaign::since::{self, Past, Versions};
 use murphy_campaign::{Heading, Memory, Settings as Campaign, SetupError, Sink, World};
 use murphy_model::{Faultload, Incomplete, Observed};
 use murphy_report::json::{self, Suite};
+use murphy_report::number::counted;
 use murphy_report::shell::quoted;
 use murphy_report::terminal::{Detail, RunResult};
-use murphy_report::{Known, Summary, redact, terminal};
+use murphy_report::{BugsFound, Known, Summary, redact, terminal};
 use murphy_store::{Ndjson, Recorder, Store, output_files};
 use murphy_system::RunningSystem;
 use murphy_system::spec::{ScenarioKind, ScenarioSpec};
@@ -45,6 +46,8 @@ pub(super) struct Run<'r> {
     suites: RefCell<Vec<Suite>>,
     /// Where all its campaigns are kept, once there is one.
     store: RefCell<Option<Arc<Store>>>,
+    /// The bugs that were told of as they were found.
+    told: RefCell<BugsFound>,
 }
 
 pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8, Error> {
@@ -101,7 +104,7 @@ impl<'r> Run<'r> {
             output::be_quiet();
         }
         let project = Project::open(args.named_project(), context)?;
-        let project = project.with_each(&args.typed_each())?;
+        let project = project.with_each(&args.tests.typed())?;
         let run = Run {
             args,
             context,
@@ -110,6 +113,7 @@ impl<'r> Run<'r> {
             names: RefCell::new(names(&project.scenarios)),
             suites: RefCell::default(),
             store: RefCell::default(),
+            told: RefCell::default(),
             project,
         };
         if let Some(known) = &run.known {
@@ -181,7 +185,7 @@ impl<'r> Run<'r> {
         codes.extend(code);
         self.names.replace(names(&scenarios));
         self.check_output()?;
-        for scenario in &scenarios {
+        for (number, scenario) in (1..).zip(&scenarios) {
             if scenarios.len() > 1 {
                 output::progress(format_args!("scenario `{}`:", scenario.name));
             }
@@ -195,6 +199,9 @@ impl<'r> Run<'r> {
                     results.push(result);
                 }
                 Err(error @ (Error::Usage(_) | Error::Config(_) | Error::Interrupted)) => {
+                    if matches!(error, Error::Interrupted) {
+                        say_what_was_not_begun(&scenarios[number..]);
+                    }
                     self.show(&mut results)?;
                     shared.give_up().await;
                     return Err(error);
@@ -221,7 +228,10 @@ impl<'r> Run<'r> {
                 }
             }
             match all.last() {
-                Some(last) if last.interrupted => break,
+                Some(last) if last.interrupted => {
+                    say_what_was_not_begun(&scenarios[number..]);
+                    break;
+                }
                 Some(last) if last.broken => shared.give_up().await,
                 _ => {}
             }
@@ -251,7 +261,7 @@ impl<'r> Run<'r> {
             let jobs = self.project.jobs(&self.args.search.typed());
             let name = format!("pid-{}", std::process::id());
             let system = shared.enter(&self.project, jobs, &name, Anew::No).await?;
-            let found = TestsFound::look(&system, scenario, &self.args.filter).await?;
+            let found = TestsFound::look(&system, scenario, &self.args.tests.filter).await?;
             if !self.in_json() {
                 let whole = self.args.campaign.detail() == Detail::Full;
                 output::write(|out| found.write(whole, out))?;
@@ -283,6 +293,25 @@ impl<'r> Run<'r> {
     }
 }
 
+/// More scenarios than this that were not begun are only counted.
+const MOST_NOT_BEGUN: usize = 6;
+
+/// Says of which scenarios nothing is known, because the run was stopped before.
+fn say_what_was_not_begun(scenarios: &[ScenarioSpec]) {
+    if scenarios.is_empty() {
+        return;
+    }
+    let first = scenarios.iter().take(MOST_NOT_BEGUN);
+    let mut text: Vec<String> = first.map(|it| format!("`{}`", it.name)).collect();
+    let more = scenarios.len().saturating_sub(MOST_NOT_BEGUN);
+    text.extend((more > 0).then(|| format!("{more} more")));
+    output::note(format_args!(
+        "stopped before {} began: {}",
+        counted(scenarios.len(), "scenario"),
+        text.join(", ")
+    ));
+}
+
 /// An entry of the baseline that another scenario needs can not go.
 fn keep_entries_of_others<'k>(known: impl Iterator<Item = &'k mut Known>) {
     let known: Vec<&mut Known> = known.collect();
@@ -304,7 +333,7 @@ enum Anew {
 
 /// The system that the scenarios of a run share.
 #[derive(Default)]
-pub(super) struct SharedSystem {
+pub(crate) struct SharedSystem {
     running: Option<Arc<RunningSystem>>,
     /// The campaign it was started for: logs are below that.
     name: String,
@@ -334,6 +363,16 @@ impl SharedSystem {
         Ok(self.running.insert(running).clone())
     }
 
+    /// The system, for tests that follow one another.
+    pub(crate) async fn for_tests(
+        &mut self,
+        project: &Project,
+        jobs: u32,
+        name: &str,
+    ) -> Result<Arc<RunningSystem>, Error> {
+        self.enter(project, jobs, name, Anew::No).await
+    }
+
     /// These files were saved: test runners load everything anew, and so do the
     /// services that may have read one of them.
     pub(super) async fn reload(&mut self, by_services: &[PathBuf]) -> Result<(), Error> {
@@ -345,7 +384,7 @@ impl SharedSystem {
     }
 
     /// Stops it, if it is there.
-    pub(super) async fn stop(&mut self) -> Result<(), SetupError> {
+    pub(crate) async fn stop(&mut self) -> Result<(), SetupError> {
         match self.running.take().and_then(Arc::into_inner) {
             Some(running) => {
                 murphy_project::left::say(&running);
@@ -453,15 +492,13 @@ async fn attempt(
     campaign.jobs = campaign.jobs.min(world.workers());
     campaign.heading.solo = murphy::why_one_at_a_time(&correlation);
     let mut first = FirstReference::default();
-    let done = campaign_in(
-        &world,
-        &campaign,
-        &mut kept,
-        run.context,
-        &reports,
-        &mut first,
-    );
-    let done = done.await;
+    let mut progress = Progress::new(run.context).after(run.told.take());
+    let listeners = Listeners {
+        progress: &mut progress,
+        first: &mut first,
+    };
+    let done = campaign_in(&world, &campaign, &mut kept, &reports, listeners).await;
+    run.told.replace(progress.told());
     let missed = first.missed(&world, &project.config.system, scenario);
     let not_warm = world.why_fresh().filter(|_| was_warm);
     world.stop().await?;
@@ -518,19 +555,24 @@ fn own_files(run: &Run<'_>) -> Vec<PathBuf> {
     output_files::with_earlier(project.state(), files)
 }
 
+/// Who hears of a campaign, besides what is kept of it.
+struct Listeners<'l> {
+    progress: &'l mut Progress,
+    first: &'l mut FirstReference,
+}
+
 async fn campaign_in(
     world: &dyn World,
     campaign: &Campaign,
     kept: &mut CampaignRecord,
-    context: &Context,
     reports: &Reports,
-    first: &mut FirstReference,
+    listeners: Listeners<'_>,
 ) -> Result<(Finished, bool), Error> {
     let memory = std::mem::take(&mut kept.memory);
     let past = kept.past.take();
-    let mut progress = Progress::new(context);
+    let Listeners { progress, first } = listeners;
     let mut events = reports.events()?.map(Ndjson::new);
-    let mut sinks: Vec<&mut dyn Sink> = vec![&mut progress, &mut kept.recorder, first];
+    let mut sinks: Vec<&mut dyn Sink> = vec![&mut *progress, &mut kept.recorder, first];
     sinks.extend(events.as_mut().map(|events| events as &mut dyn Sink));
     let memory = match past {
         Some(past) => what_holds(world, &kept.versions, past).await?,
@@ -539,6 +581,7 @@ async fn campaign_in(
     say_what_is_remembered(&memory);
     let done = runtime::campaign(world, campaign, memory, &mut sinks).await;
     drop(sinks);
+    progress.clear();
     if let Some(trouble) = events.as_ref().and_then(Ndjson::trouble) {
         complain(format_args!("the events could not be written: {trouble}"));
     }

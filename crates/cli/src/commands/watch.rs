@@ -25,11 +25,9 @@ pub(crate) fn run(args: &WatchArgs, context: &Context) -> Result<u8, Error> {
     let mut args = args.run.clone();
     args.search.max_faults = args.search.max_faults.or(Some(MAX_FAULTS));
     // A command whose tests are not known one by one is one scenario.
-    let each = RunArgs {
-        each: true,
-        ..args.clone()
-    };
-    args.each = args.each || Run::open(&each, context).is_ok();
+    let mut each = args.clone();
+    each.tests.each = true;
+    args.tests.each = args.tests.each || Run::open(&each, context).is_ok();
     let project = Run::open(&args, context)?.watched();
     runtime::block_on(watch(&args, &project, context))?
 }
@@ -37,7 +35,7 @@ pub(crate) fn run(args: &WatchArgs, context: &Context) -> Result<u8, Error> {
 async fn watch(args: &RunArgs, project: &Watched, context: &Context) -> Result<u8, Error> {
     let mut shared = SharedSystem::default();
     let mut args = args.clone();
-    let typed_filter = args.filter.clone();
+    let typed_filter = args.tests.filter.clone();
     let mut files = Files::of(&project.directory);
     loop {
         match pass(&args, context, &mut shared).await {
@@ -61,7 +59,7 @@ async fn watch(args: &RunArgs, project: &Watched, context: &Context) -> Result<u
         ));
         let saved = files.next_save().await;
         output::say(format_args!("saved: {}", named(&saved, &project.directory)));
-        args.filter = affected(&saved, &project.directory, &typed_filter);
+        args.tests.filter = affected(&saved, &project.directory, &typed_filter);
         args.since_last = true;
         let reloaded = match saved.contains(&project.file) {
             // Everything may be meant otherwise now.

@@ -162,6 +162,12 @@ fn with_id(words: &Words) -> Words {
     }
 }
 
+/// Whether the tests of this command line can be scenarios one by one.
+pub fn lists_tests(command: &str) -> bool {
+    let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
+    RunnerKind::of(&words).is_some() || KnownRunner::of(&words).is_some()
+}
+
 /// The tests of a typed command, or why they cannot be listed, with a way out.
 pub(crate) fn of_typed(name: &str, command: &CommandSpec) -> Result<EachSpec, (String, String)> {
     each_of(name, command, &Each::Guess(true))

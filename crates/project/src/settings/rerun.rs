@@ -46,6 +46,10 @@ pub fn run_command(
     let is_typed = !project.command.is_empty();
     match is_test {
         true if is_typed => words.push(format!("--each -k {}", quoted(&scenario.name))),
+        // Its environment is that of a scenario of the file.
+        false if is_typed && scenario.name != murphy_config::TYPED => {
+            words.push(format!("--scenario {}", quoted(&scenario.name)));
+        }
         false if is_typed || project.config.scenarios.len() == 1 => {}
         _ => words.push(quoted(&scenario.name)),
     }

@@ -1,9 +1,9 @@
 //! What a run shows unless more is asked for: one screen.
 //!
 //! Owns what comes first and what is left out. All scenarios in a table, or the
-//! one there is in three lines; why a search is not complete; the bugs, the
-//! first ones in full; and in the last lines how many there are and what to do
-//! next. Everything else is in the full report.
+//! one there is in three lines; why a search is not complete; the first bug with
+//! its calls, the others in a line each; and in the last lines how many there are
+//! and what to do next. Everything else is in the full report.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -21,14 +21,18 @@ use crate::bugs::{self, Bug};
 use crate::wording::{self, Claim};
 use crate::{Known, Summary};
 
-/// So many bugs are shown in full where there are no more than that.
-const MOST_IN_FULL: usize = 3;
+/// So many bugs are shown with their calls where there are no more than that;
+/// else the first one is.
+const MOST_IN_FULL: usize = 2;
 
-/// So many where there are more.
-const FIRST_IN_FULL: usize = 2;
+/// So many of the others have a line.
+const MOST_IN_A_LINE: usize = 20;
 
 /// So many warnings, or doubts, have a line of their own.
 const MOST_LINES: usize = 3;
+
+/// A table of more scenarios shows those that have something to tell.
+const MOST_ROWS: usize = 12;
 
 /// What came of a scenario.
 pub enum RunResult {
@@ -187,7 +191,8 @@ fn doubts(summary: &Summary, width: usize, out: &mut dyn Write) -> io::Result<()
 
 /// All scenarios, a row each, and below it why some are not complete.
 fn table(results: &[RunResult], width: usize, out: &mut dyn Write) -> io::Result<()> {
-    let rows: Vec<[String; 4]> = results.iter().map(row).collect();
+    let shown = rows_shown(results);
+    let rows: Vec<[String; 4]> = shown.iter().map(|result| row(result)).collect();
     let head = ["scenario", "executions", "findings", "complete"].map(str::to_owned);
     let wide = |column: usize| {
         let cells = rows
@@ -206,6 +211,14 @@ fn table(results: &[RunResult], width: usize, out: &mut dyn Write) -> io::Result
     for row in &rows {
         writeln!(out, "{}", line(row))?;
     }
+    let rest = results.len() - rows.len();
+    if rest > 0 {
+        writeln!(
+            out,
+            "  {QUIET}… and {}{QUIET:#}",
+            counted(rest, "more scenario")
+        )?;
+    }
     for result in results {
         match result {
             RunResult::NotRun { scenario, why } => {
@@ -219,6 +232,20 @@ fn table(results: &[RunResult], width: usize, out: &mut dyn Write) -> io::Result
         }
     }
     Ok(())
+}
+
+/// The scenarios that have a row: all, or where that is no table any more the
+/// first of those that something came of.
+fn rows_shown(results: &[RunResult]) -> Vec<&RunResult> {
+    let is_quiet = |result: &&RunResult| match result {
+        RunResult::NotRun { .. } => false,
+        RunResult::Ran(summary) => summary.findings.is_empty() && summary.certificate.is_complete(),
+    };
+    if results.len() <= MOST_ROWS {
+        return results.iter().collect();
+    }
+    let (quiet, telling): (Vec<_>, Vec<_>) = results.iter().partition(is_quiet);
+    telling.into_iter().chain(quiet).take(MOST_ROWS).collect()
 }
 
 fn row(result: &RunResult) -> [String; 4] {
@@ -254,38 +281,62 @@ fn usual(
     if !failures.is_empty() {
         heading("Findings", out)?;
     }
-    let in_full = match failures.len() {
-        few if few <= MOST_IN_FULL => few,
-        _ => FIRST_IN_FULL,
-    };
-    let (first, rest) = failures.split_at(in_full);
+    let (first, rest) = failures.split_at(in_full(failures.len()));
     for (i, bug) in first.iter().enumerate() {
         if i > 0 {
             writeln!(out)?;
         }
-        findings::write_on_screen(bug, label(bug, labels), width, out)?;
+        let is_only = failures.len() == 1;
+        findings::write_on_screen(bug, label(bug, labels), is_only, width, out)?;
     }
     if !rest.is_empty() {
         writeln!(out)?;
     }
-    for bug in rest {
-        findings::write_shortly(bug, label(bug, labels), out)?;
-    }
-    if warnings.is_empty() {
-        return Ok(());
-    }
-    heading("Warnings", out)?;
-    for bug in warnings.iter().take(MOST_LINES) {
-        findings::write_shortly(bug, label(bug, labels), out)?;
-    }
-    match warnings.len().saturating_sub(MOST_LINES) {
-        0 => Ok(()),
-        more => writeln!(
+    lines(rest, labels, MOST_IN_A_LINE, "more finding", out)?;
+    if let Some(id) = rest.first().and_then(|bug| kept(bug)) {
+        writeln!(
             out,
-            "  {QUIET}… and {}{QUIET:#}",
-            counted(more, "more warning")
-        ),
+            "  {QUIET}`murphy explain {id}` shows one of these in full, `--verbose` all{QUIET:#}"
+        )?;
     }
+    if !warnings.is_empty() {
+        heading("Warnings", out)?;
+    }
+    lines(&warnings, labels, MOST_LINES, "more warning", out)
+}
+
+/// How many of so many bugs are shown with their calls.
+fn in_full(bugs: usize) -> usize {
+    match bugs {
+        few if few <= MOST_IN_FULL => few,
+        _ => 1,
+    }
+}
+
+/// The first of these, a line each.
+fn lines(
+    bugs: &[&Bug<'_>],
+    labels: &HashMap<&str, Labels>,
+    most: usize,
+    more: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for bug in bugs.iter().take(most) {
+        findings::write_in_a_line(bug, label(bug, labels), out)?;
+    }
+    match bugs.len().saturating_sub(most) {
+        0 => Ok(()),
+        rest => writeln!(out, "  {QUIET}… and {}{QUIET:#}", counted(rest, more)),
+    }
+}
+
+/// Its finding, if `murphy explain` knows it: those of the examples are kept
+/// nowhere.
+fn kept<'b>(bug: &Bug<'b>) -> Option<&'b str> {
+    let (summary, finding) = bug.shown();
+    let is_kept = summary.explain_command.starts_with("murphy explain")
+        && !summary.explain_command.contains(" --app ");
+    is_kept.then_some(finding.id.as_str())
 }
 
 /// One line: what to do next.

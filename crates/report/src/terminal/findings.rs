@@ -76,7 +76,7 @@ const ON_SCREEN: [Room; 2] = [
     },
 ];
 
-/// Lines of one finding at the end of a run: two fit on a screen.
+/// Lines of one finding at the end of a run.
 const MOST_LINES: usize = 30;
 
 /// All findings of a scenario, in full.
@@ -106,16 +106,22 @@ pub(super) fn write(summary: &Summary, labels: &Labels, out: &mut dyn Write) -> 
     writeln!(out, "{} in {executions}", tally(&bugs))
 }
 
-/// One bug, in as many lines as a screen has for it.
+/// One bug, in as many lines as a screen has for it: the only one there is may
+/// have most of it.
 pub(super) fn write_on_screen(
     bug: &Bug<'_>,
     labels: &Labels,
+    is_only: bool,
     width: usize,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let (_, finding) = bug.shown();
     let mut text = Vec::new();
-    for room in ON_SCREEN {
+    let rooms = match is_only {
+        true => &ON_SCREEN[..],
+        false => &ON_SCREEN[1..],
+    };
+    for room in rooms.iter().copied() {
         text.clear();
         write_bug(bug, finding, labels, room, width, &mut text)?;
         if text.iter().filter(|byte| **byte == b'\n').count() <= MOST_LINES {
@@ -123,6 +129,25 @@ pub(super) fn write_on_screen(
         }
     }
     out.write_all(&text)
+}
+
+/// One bug in one line.
+pub(super) fn write_in_a_line(
+    bug: &Bug<'_>,
+    labels: &Labels,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (summary, finding) = bug.shown();
+    name(finding, out)?;
+    // What an oracle says names the call; a test says only that it failed.
+    let text = match finding.oracle == SCENARIO {
+        true if finding.faultload.is_empty() => "without any fault".to_owned(),
+        true => labels.faultload(&finding.faultload),
+        false => visible(&labels.sentence(&finding.summary)),
+    };
+    write!(out, ": {text}")?;
+    let is_known = summary.excuse(&finding.id).is_some();
+    writeln!(out, "{}", if is_known { " (known)" } else { "" })
 }
 
 /// One bug in two lines.
@@ -261,7 +286,7 @@ fn body(
 ) -> io::Result<()> {
     let (_, finding) = bug.shown();
     title(finding, out)?;
-    complaint(finding, labels, room, width, out)?;
+    complaint(bug, labels, room, width, out)?;
     also(bug, labels, room.also, width, out)?;
     circumstances(finding, labels, room, out)?;
     writeln!(out, "    calls:")?;
@@ -359,14 +384,15 @@ pub(super) fn class_text(finding: &Finding) -> &'static str {
 
 /// What the scenario said is quoted; what we say ourselves is said shortly.
 fn complaint(
-    finding: &Finding,
+    bug: &Bug<'_>,
     labels: &Labels,
     room: Room,
     width: usize,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let (summary, finding) = bug.shown();
     let text = match finding.oracle == SCENARIO {
-        true => finding.summary.clone(),
+        true => wording::complaint(finding, summary),
         false => labels.sentence(&finding.summary),
     };
     for line in text.lines().take(room.complaint) {
@@ -666,7 +692,7 @@ Not found any more, and to be taken out of base.toml: murphy baseline remove M-0
             "\u{1b}[2Jgot \u{1b}]0;title\u{7} 500\r\nand\u{8} more".to_owned();
         let mut out = Vec::new();
         complaint(
-            &said.findings[0],
+            &bugs::of([&said])[0],
             &Labels::new(&[]),
             ALL,
             usize::MAX,

@@ -78,7 +78,17 @@ pub fn write_calls(
     remark: &dyn Fn(murphy_model::CallId) -> String,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let most = calls::MOST_CALLS;
+    write_most_calls(trace, names, remark, calls::MOST_CALLS, out)
+}
+
+/// The same, with so many of them and the number of the others.
+pub fn write_most_calls(
+    trace: &murphy_model::Trace,
+    names: &CallNames<'_>,
+    remark: &dyn Fn(murphy_model::CallId) -> String,
+    most: usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     calls::write_named(trace, names, remark, &|_| false, most, "  ", out)
 }
 

@@ -43,6 +43,9 @@ pub(crate) struct Model {
     organic: HashMap<PointId, OwnReplies>,
     /// The bodies of answers.
     pub(crate) bodies: Bodies,
+    /// The first request of the scenario with a fault below it, by the number of
+    /// the execution; none where there is no fault.
+    first_faulty: HashMap<usize, usize>,
     /// What speaks against the assumptions.
     pub(crate) flags: Vec<Flag>,
     /// Whether some service contradicted itself.
@@ -310,6 +313,9 @@ impl Model {
         }
         self.note_ambiguity(seen, number, catalogue);
         self.note_effects(seen);
+        if let Some(entry) = seen.first_faulty_entry() {
+            self.first_faulty.insert(number, entry);
+        }
         let mut news = News {
             replies: self.note_replies(seen),
             ..News::default()
@@ -355,10 +361,17 @@ impl Model {
             }
             Fit::Contradicts { earlier } => {
                 self.any_disputed = true;
+                let entry = caller.map_or(0, |index| seen.entry_of(index));
+                let is_after = |execution: &usize| {
+                    let faulty = self.first_faulty.get(execution);
+                    faulty.is_some_and(|faulty| *faulty < entry)
+                };
+                let after_faults = [earlier, number].iter().any(is_after);
                 news.doubt |= self.flag_once(Flag::Nondeterminism {
                     at,
                     first: earlier,
                     second: number,
+                    after_faults,
                 });
             }
         }

@@ -100,6 +100,22 @@ pub(crate) struct Observation {
 }
 
 impl Observation {
+    /// Which of the scenario's requests a call was made for.
+    pub(crate) fn entry_of(&self, call: usize) -> usize {
+        let holds = |entry: &usize| (*entry..self.calls[*entry].end).contains(&call);
+        self.entries.iter().position(holds).unwrap_or(0)
+    }
+
+    /// The first of the scenario's requests that a fault was injected into, or
+    /// below.
+    pub(crate) fn first_faulty_entry(&self) -> Option<usize> {
+        let is_faulty = |entry: &usize| {
+            let calls = &self.calls[*entry..self.calls[*entry].end];
+            calls.iter().any(|call| call.injected.is_some())
+        };
+        self.entries.iter().position(is_faulty)
+    }
+
     /// Prepares an execution, numbering points not seen before. Also says
     /// what it adds to what is known of the order of calls, by caller.
     pub(crate) fn new(

@@ -5,6 +5,8 @@ use std::io::{self, Write};
 
 use murphy_system::sightings::Row;
 
+use super::Room;
+
 /// How calls are identified.
 pub(super) struct Meaning {
     /// Whether one execution runs at a time.
@@ -41,12 +43,15 @@ pub(super) fn write_meaning(
 }
 
 /// How to keep the context alive in these services.
-pub(super) fn how_to_propagate(suspects: &BTreeSet<&str>) -> String {
+pub(super) fn how_to_propagate(suspects: &BTreeSet<&str>, room: Room) -> String {
     let suspects: Vec<&str> = suspects.iter().copied().collect();
     let mut text = format!(
         "To keep the context alive, let {} hand on `traceparent` and `tracestate`:",
         suspects.join(", ")
     );
+    if room == Room::Page {
+        return text + "\n`--verbose` says how, for Python, Node and others.";
+    }
     for (stack, how) in HOW {
         let mut lines = how.lines();
         let first = lines.next().unwrap_or_default();

@@ -26,10 +26,33 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
         let link = report.observed.detail(id).map(|detail| detail.link);
         format!("  {}", told(call.parent.is_none(), link, &carriers))
     };
-    terminal::write_calls(trace, &report.names(), &how, out)
+    let all = trace.calls().len();
+    let most = report.room.of(all);
+    terminal::write_most_calls(trace, &report.names(), &how, most, out)?;
+    if most < all {
+        let uncertain = report
+            .observed
+            .details
+            .iter()
+            .filter(|it| !is_certain(it.link));
+        writeln!(
+            out,
+            "  of all {all}, {} not certain",
+            match uncertain.count() {
+                0 => "none is".to_owned(),
+                1 => "1 is".to_owned(),
+                more => format!("{more} are"),
+            }
+        )?;
+    }
+    Ok(())
 }
 
 /// The carriers that came back with calls to a service.
+fn is_certain(link: Link) -> bool {
+    matches!(link, Link::Certain | Link::Spans)
+}
+
 fn carriers<'c>(row: &Row, columns: &[&'c str]) -> Vec<&'c str> {
     let came = |cell: &Cell| matches!(cell, Cell::Always | Cell::Sometimes);
     let columns = columns.iter().zip(&row.cells);

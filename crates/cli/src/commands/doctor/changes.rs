@@ -7,7 +7,7 @@ use murphy_campaign::{Failed, Refused};
 use murphy_model::Link;
 use murphy_report::point_text;
 
-use super::{Report, advice};
+use super::{Report, Room, advice};
 
 /// Something to change, in the order of urgency.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,7 +43,12 @@ impl Changes {
 
     /// Writes the changes by number, or that there are none to make; nothing
     /// where no scenario was run.
-    pub(super) fn write(&self, typed_command: bool, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn write(
+        &self,
+        typed_command: bool,
+        room: Room,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         if self.scenarios == 0 {
             return Ok(());
         }
@@ -55,7 +60,7 @@ impl Changes {
             };
             return writeln!(out, "  nothing: {next} can begin");
         }
-        for (number, change) in (1..).zip(self.texts()) {
+        for (number, change) in (1..).zip(self.texts(room)) {
             let mut lines = change.lines();
             writeln!(out, "  {number}. {}", lines.next().unwrap_or_default())?;
             lines.try_for_each(|line| writeln!(out, "     {line}"))?;
@@ -64,7 +69,7 @@ impl Changes {
     }
 
     /// The changes in words; services with the same trouble are named together.
-    fn texts(&self) -> Vec<String> {
+    fn texts(&self, room: Room) -> Vec<String> {
         let mut texts = Vec::new();
         let mut unseen: BTreeSet<&str> = BTreeSet::new();
         let mut without_context: BTreeSet<&str> = BTreeSet::new();
@@ -81,7 +86,7 @@ impl Changes {
                 Change::UnseenService(_) => self.unseen(&std::mem::take(&mut unseen)),
                 Change::NoContextFrom(_) if without_context.is_empty() => continue,
                 Change::NoContextFrom(_) => {
-                    advice::how_to_propagate(&std::mem::take(&mut without_context))
+                    advice::how_to_propagate(&std::mem::take(&mut without_context), room)
                 }
                 other => format!("{}{}", alone(other), self.not_all(scenarios)),
             };

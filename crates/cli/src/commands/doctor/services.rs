@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use murphy_system::spec::{Health, Source};
 use murphy_system::{LiveWorld, ServiceState};
 
+use super::Room;
 use crate::error::{self, Error};
 use crate::project::Project;
 
@@ -29,6 +30,7 @@ pub(super) fn of(world: &LiveWorld, project: &Project) -> Vec<ServiceState> {
 pub(super) fn write(
     project: &Project,
     states: &[ServiceState],
+    room: Room,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     writeln!(out, "Services")?;
@@ -76,6 +78,9 @@ pub(super) fn write(
                 "  {:<width$}  its certificate ends on {day}, in {days} days: its callers will refuse it then",
                 ""
             )?;
+        }
+        if room == Room::Page {
+            continue;
         }
         writeln!(
             out,
