@@ -11,9 +11,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use murphy_campaign::SetupError;
+use murphy_campaign::{SetupError, directory};
 use murphy_proxy::{Authority, AuthorityError};
-use murphy_store::atomic_file::{Readable, replace};
+use murphy_store::atomic_file::{DRAFT, Readable, replace};
+use murphy_store::process::runs;
 
 /// An authority that ends sooner is replaced: runs may take days.
 const LEAST: Duration = Duration::from_secs(3 * 24 * 3600);
@@ -66,12 +67,15 @@ fn locked(
 ) -> Result<(Arc<Authority>, AuthorityFiles), SetupError> {
     let files = AuthorityFiles::of(state);
     let opened = || {
+        // It may be the first of Murphy here, and a key is not for git.
+        directory::make(state)?;
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(&files.folder)?;
         let lock = File::create(files.folder.join("lock"))?;
         lock.lock()?;
+        forget_drafts(&files.folder);
         open(&files)
     };
     match opened() {
@@ -81,6 +85,20 @@ fn locked(
             files.folder.display()
         ))
         .hint("is the disk full, or the folder somebody else's? it can be deleted: a new one is made then")),
+    }
+}
+
+/// A process that was killed may have left a key that is in use nowhere.
+fn forget_drafts(folder: &Path) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let drafts = entries.map(|entry| entry.path()).filter(|path| {
+        let name = path.file_name().and_then(|it| it.to_str());
+        let name = name.and_then(|it| it.strip_suffix(DRAFT)?.strip_suffix('.'));
+        let owner = name.and_then(|it| it.rsplit('.').next()?.parse().ok());
+        owner.is_some_and(|pid| !runs(pid))
+    });
+    for draft in drafts {
+        let _ = fs::remove_file(draft);
     }
 }
 
@@ -141,6 +159,15 @@ mod tests {
     }
 
     #[test]
+    fn the_key_is_kept_out_of_version_control_also_where_it_comes_first() {
+        let project = tempfile::tempdir().unwrap();
+        let state = project.path().join(".murphy");
+        open_authority(&state).unwrap();
+        let ignored = fs::read_to_string(state.join(".gitignore")).unwrap();
+        assert_eq!(ignored, "*\n");
+    }
+
+    #[test]
     fn one_that_is_about_to_end_or_cannot_be_read_is_replaced() {
         let state = tempfile::tempdir().unwrap();
         let (first, files) = open_authority(state.path()).unwrap();
@@ -155,6 +182,22 @@ mod tests {
             assert_ne!(next.certificate_pem(), last, "{text}");
             last = next.certificate_pem().to_owned();
         }
+    }
+
+    #[test]
+    fn what_a_killed_process_was_writing_is_removed_and_nothing_else() {
+        let state = tempfile::tempdir().unwrap();
+        let (_, files) = open_authority(state.path()).unwrap();
+        let mut gone = std::process::Command::new("true").spawn().unwrap();
+        gone.wait().unwrap();
+        let of_dead = files.folder.join(format!("ca.key.{}.draft", gone.id()));
+        let of_living = format!("ca.key.{}.draft", std::process::id());
+        let of_living = files.folder.join(of_living);
+        fs::write(&of_dead, "-----BEGIN").unwrap();
+        fs::write(&of_living, "-----BEGIN").unwrap();
+        open_authority(state.path()).unwrap();
+        assert!(!of_dead.exists() && of_living.exists());
+        assert!(files.key.exists() && files.certificate.exists());
     }
 
     #[test]

@@ -152,6 +152,13 @@ mod tests {
             let child = command.stdin(Stdio::from(OwnedFd::from(socket)));
             let child = child.spawn().unwrap();
             let pid = child.id() as i32;
+            // `spawn` returns a moment before the program has its environment;
+            // who greets has it for long.
+            let is_there =
+                || fs::read(format!("/proc/{pid}/environ")).is_ok_and(|it| !it.is_empty());
+            while !is_there() {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
             let inode = proc::sockets(pid).next().unwrap();
             Process(child, inode)
         }
@@ -192,7 +199,16 @@ mod tests {
         ];
         for (program, variable, is_told) in cases {
             let process = Process::of(&at.join(program), variable);
-            let found = clients.of_socket(process.1, &Hello::default()).unwrap();
+            // For a moment it may be open in a child of another test as well,
+            // one that does not run its own program yet.
+            let look = |_| {
+                let found = clients.of_socket(process.1, &Hello::default());
+                found.or_else(|| {
+                    std::thread::sleep(std::time::Duration::from_millis(10));
+                    None
+                })
+            };
+            let found = (0..500).find_map(look).unwrap();
             assert_eq!(found.is_told, is_told, "{program} {variable:?}");
         }
         assert_eq!(clients.of_socket(0, &Hello::default()), None);
