@@ -181,7 +181,7 @@ fn never_injected(missing: &[Fault], labels: &Labels) -> String {
 
 /// Text for XML: without colours and secrets, and without the two characters that no XML
 /// can hold and the writer lets through.
-fn xml(text: &str) -> String {
+pub(crate) fn xml(text: &str) -> String {
     let text = redact::text(&redact::plain(text)).replace(['\u{fffe}', '\u{ffff}'], "");
     unseen::escaped(&text).into_owned()
 }

@@ -7,6 +7,9 @@ use std::path::Path;
 use murphy::replays::{Replay, ReplayResult, Replayed};
 use murphy_model::Mode;
 
+use murphy_project::suite::SuiteRecord;
+
+use super::suite;
 use crate::args::ReplayArgs;
 use crate::context::Context;
 use crate::error::Error;
@@ -26,7 +29,15 @@ pub(crate) fn run(args: &ReplayArgs, context: &Context) -> Result<u8, Error> {
     let replay = replay.or_else(|unknown| {
         let here = Replay::find(what, Path::new(STORE));
         here.map_err(|_| unknown)
-    })?;
+    });
+    let replay = match replay {
+        Ok(replay) => replay,
+        // Findings of suites share the names.
+        Err(unknown) => match SuiteRecord::find(args.config.as_deref(), what, context) {
+            Ok((typed, finding)) => return suite::replay_found(&typed, &finding, context),
+            Err(_) => return Err(unknown.into()),
+        },
+    };
     if !args.trust {
         own.check(&replay)?;
     }

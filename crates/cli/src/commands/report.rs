@@ -6,8 +6,10 @@
 use std::io::{self, Write};
 
 use murphy::replays::write_files;
-use murphy_report::{json, junit, markdown, terminal};
+use murphy_project::suite::stored_report;
+use murphy_report::{json, junit, markdown, suite, terminal};
 use murphy_store::{CampaignEntry, CampaignState};
+use murphy_suite::SuiteReport;
 
 use crate::args::{ReportArgs, ReportFormat};
 use crate::baseline_filter::BaselineFilter;
@@ -24,6 +26,9 @@ pub(crate) fn run(args: &ReportArgs, context: &Context) -> Result<u8, Error> {
         return Ok(exit::OK);
     };
     let entry = stored.find(args.campaign.as_deref())?;
+    if let Some(report) = stored_report(&stored.store.events(&entry.campaign)?) {
+        return suite(&report, format);
+    }
     let (mut summary, replays) = stored.summary(&entry)?;
     let baseline = stored.baseline(args.baseline.as_deref());
     let known = BaselineFilter::open_file(baseline, args.baseline.as_deref())?;
@@ -42,6 +47,17 @@ pub(crate) fn run(args: &ReportArgs, context: &Context) -> Result<u8, Error> {
         output::note(format_args!("the search ended early: {broken}"));
     }
     Ok(reporting::exit_code(&summary, false))
+}
+
+/// The result of a test suite over cloud services.
+fn suite(report: &SuiteReport, format: ReportFormat) -> Result<u8, Error> {
+    output::write(|out| match format {
+        ReportFormat::Json => suite::write_json(report, out),
+        ReportFormat::Junit => suite::junit::write(report, out),
+        ReportFormat::Markdown => suite::markdown::write(report, out),
+        ReportFormat::Human => suite::write(report, out),
+    })?;
+    Ok(super::suite::exit_code(report))
 }
 
 /// A line for each campaign.

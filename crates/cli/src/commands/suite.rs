@@ -4,9 +4,9 @@
 //! planned and what it means is for `murphy_suite`.
 
 use murphy_campaign::SetupError;
-use murphy_project::suite::{Rounds, Suite, SuiteRecord, Watcher};
+use murphy_project::suite::{Rounds, Suite, SuiteRecord, TypedSuite, Watcher};
 use murphy_report::suite as text;
-use murphy_suite::{CaseRun, Round, RoundKind, Session, SuiteReport, SuiteSettings};
+use murphy_suite::{CaseRun, Round, RoundKind, Session, SuiteFinding, SuiteReport, SuiteSettings};
 use murphy_system::SuiteSystem;
 use murphy_system::SuiteTests;
 
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &SuiteArgs, context: &Context) -> Result<u8, Error> {
     match &args.command {
         SuiteCommand::Plan(args) => runtime::block_on(plan(args, context))?,
         SuiteCommand::Run(args) => runtime::block_on(run_all(args, context))?,
-        SuiteCommand::Replay(args) => runtime::block_on(replay(args, context))?,
+        SuiteCommand::Replay(args) => replay(args, context),
     }
 }
 
@@ -86,16 +86,33 @@ async fn run_all(args: &SuiteRunArgs, context: &Context) -> Result<u8, Error> {
     Ok(interrupted.unwrap_or(code))
 }
 
-async fn replay(args: &SuiteReplayArgs, context: &Context) -> Result<u8, Error> {
+fn replay(args: &SuiteReplayArgs, context: &Context) -> Result<u8, Error> {
     let (typed, finding) = SuiteRecord::find(args.config.as_deref(), &args.id, context)?;
-    let suite = Suite::open(&typed, context)?;
+    replay_found(&typed, &finding, context)
+}
+
+/// Runs a finding of a suite once more, alone.
+pub(super) fn replay_found(
+    typed: &TypedSuite,
+    finding: &SuiteFinding,
+    context: &Context,
+) -> Result<u8, Error> {
+    runtime::block_on(replay_alone(typed, finding, context))?
+}
+
+async fn replay_alone(
+    typed: &TypedSuite,
+    finding: &SuiteFinding,
+    context: &Context,
+) -> Result<u8, Error> {
+    let suite = Suite::open(typed, context)?;
     let (verdict, interrupted) = with_systems(&suite, 1, async |systems, _| {
-        let verdict = suite.replay(&systems[0], &finding).await?;
+        let verdict = suite.replay(&systems[0], finding).await?;
         Ok(verdict)
     })
     .await?;
     let (is_reached, is_failure) = (verdict.is_reached(), verdict.is_failure());
-    output::write(|out| text::write_replay(&finding, is_reached, is_failure, out))?;
+    output::write(|out| text::write_replay(finding, is_reached, is_failure, out))?;
     Ok(interrupted.unwrap_or(match verdict.is_failure() {
         true => exit::FINDINGS,
         false if verdict.is_reached() => exit::OK,
@@ -182,7 +199,8 @@ fn check_reference(report: &SuiteReport, tests: &SuiteTests) -> Result<(), Error
     .into())
 }
 
-fn exit_code(report: &SuiteReport) -> u8 {
+/// How it went, for scripts.
+pub(super) fn exit_code(report: &SuiteReport) -> u8 {
     match () {
         () if !report.findings.is_empty() => exit::FINDINGS,
         () if report.executed.landed == 0 => exit::NOTHING_INJECTED,

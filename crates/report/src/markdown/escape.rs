@@ -9,7 +9,7 @@ use crate::{redact, unseen};
 const LONGEST: usize = 1_000;
 
 /// Text on one line, in a paragraph or a cell.
-pub(super) fn text(text: &str) -> String {
+pub(crate) fn text(text: &str) -> String {
     let mut escaped = String::new();
     for c in cut(&clean(text.trim())).chars() {
         match c {
@@ -25,7 +25,7 @@ pub(super) fn text(text: &str) -> String {
 }
 
 /// Code within a line.
-pub(super) fn code(code: &str) -> String {
+pub(crate) fn code(code: &str) -> String {
     let clean = clean(code).replace('\n', " ");
     let fence = "`".repeat(longest_run(&clean) + 1);
     // One blank on either side is taken off again by the reader.
@@ -37,12 +37,12 @@ pub(super) fn code(code: &str) -> String {
 }
 
 /// Code in a cell of a table, where a bar ends the cell even in code.
-pub(super) fn cell_code(text: &str) -> String {
+pub(crate) fn cell_code(text: &str) -> String {
     code(text).replace('|', "\\|")
 }
 
 /// A block of lines, as they are.
-pub(super) fn block(lines: &str) -> String {
+pub(crate) fn block(lines: &str) -> String {
     let clean = cut(&clean(lines.trim_end()));
     let fence = "`".repeat((longest_run(&clean) + 1).max(3));
     format!("{fence}text\n{clean}\n{fence}")

@@ -4,7 +4,7 @@
 //! how to replay them, how much was covered; what only the curious read is
 //! folded away. Everything that others wrote is escaped, see `escape`.
 
-mod escape;
+pub(crate) mod escape;
 
 use std::io::{self, Write};
 

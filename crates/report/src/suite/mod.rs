@@ -4,6 +4,9 @@
 //! what the application saw and the ladder of attempts; what was left out, and
 //! why. The JSON form is the report's own.
 
+pub mod junit;
+pub mod markdown;
+
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
