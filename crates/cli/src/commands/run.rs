@@ -1,6 +1,6 @@
 //! `murphy run`: test your own system.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -48,11 +48,20 @@ pub(super) struct Run<'r> {
     store: RefCell<Option<Arc<Store>>>,
     /// The bugs that were told of as they were found.
     told: RefCell<BugsFound>,
+    /// How many of the scenarios were begun.
+    begun: Cell<usize>,
 }
 
 pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8, Error> {
     let run = Run::open(args, context)?;
-    runtime::block_on(run.all())?
+    match runtime::block_on(run.all()) {
+        // While a system was brought up, or looked at without faults.
+        Err(Error::Interrupted) => {
+            run.say_what_was_not_begun();
+            Err(Error::Interrupted)
+        }
+        done => done?,
+    }
 }
 
 /// What came of one scenario.
@@ -114,6 +123,7 @@ impl<'r> Run<'r> {
             suites: RefCell::default(),
             store: RefCell::default(),
             told: RefCell::default(),
+            begun: Cell::default(),
             project,
         };
         if let Some(known) = &run.known {
@@ -186,6 +196,7 @@ impl<'r> Run<'r> {
         self.names.replace(names(&scenarios));
         self.check_output()?;
         for (number, scenario) in (1..).zip(&scenarios) {
+            self.begun.set(number);
             if scenarios.len() > 1 {
                 output::progress(format_args!("scenario `{}`:", scenario.name));
             }
@@ -200,7 +211,7 @@ impl<'r> Run<'r> {
                 }
                 Err(error @ (Error::Usage(_) | Error::Config(_) | Error::Interrupted)) => {
                     if matches!(error, Error::Interrupted) {
-                        say_what_was_not_begun(&scenarios[number..]);
+                        self.say_what_was_not_begun();
                     }
                     self.show(&mut results)?;
                     shared.give_up().await;
@@ -229,7 +240,7 @@ impl<'r> Run<'r> {
             }
             match all.last() {
                 Some(last) if last.interrupted => {
-                    say_what_was_not_begun(&scenarios[number..]);
+                    self.say_what_was_not_begun();
                     break;
                 }
                 Some(last) if last.broken => shared.give_up().await,
@@ -291,26 +302,29 @@ impl<'r> Run<'r> {
         let width = self.context.width;
         output::write(|out| terminal::write_run(results, detail, width, out))
     }
+
+    /// Says of which scenarios nothing is known, because the run was stopped
+    /// before.
+    fn say_what_was_not_begun(&self) {
+        let names = self.names.borrow();
+        let left = names.get(self.begun.get()..).unwrap_or_default();
+        if left.is_empty() || self.begun.get() == 0 {
+            return;
+        }
+        let first = left.iter().take(MOST_NOT_BEGUN);
+        let mut text: Vec<String> = first.map(|name| format!("`{name}`")).collect();
+        let more = left.len().saturating_sub(MOST_NOT_BEGUN);
+        text.extend((more > 0).then(|| format!("{more} more")));
+        output::note(format_args!(
+            "stopped before {} began: {}",
+            counted(left.len(), "scenario"),
+            text.join(", ")
+        ));
+    }
 }
 
 /// More scenarios than this that were not begun are only counted.
 const MOST_NOT_BEGUN: usize = 6;
-
-/// Says of which scenarios nothing is known, because the run was stopped before.
-fn say_what_was_not_begun(scenarios: &[ScenarioSpec]) {
-    if scenarios.is_empty() {
-        return;
-    }
-    let first = scenarios.iter().take(MOST_NOT_BEGUN);
-    let mut text: Vec<String> = first.map(|it| format!("`{}`", it.name)).collect();
-    let more = scenarios.len().saturating_sub(MOST_NOT_BEGUN);
-    text.extend((more > 0).then(|| format!("{more} more")));
-    output::note(format_args!(
-        "stopped before {} began: {}",
-        counted(scenarios.len(), "scenario"),
-        text.join(", ")
-    ));
-}
 
 /// An entry of the baseline that another scenario needs can not go.
 fn keep_entries_of_others<'k>(known: impl Iterator<Item = &'k mut Known>) {

@@ -2,6 +2,7 @@
 //! does it make the same calls every time?
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use murphy_campaign::{Failed, Refused};
 use murphy_model::{LeftOutCall, Observed};
@@ -62,7 +63,7 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
         }
     }
     writeln!(out, "  took {}", times(report.runs))?;
-    match report.correlation.late {
+    match report.correlation.late.filter(|late| *late >= NOTICED) {
         Some(late) => writeln!(
             out,
             "  calls arrive up to {late:.0?} after its end, which is waited for"
@@ -70,6 +71,9 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
         None => Ok(()),
     }
 }
+
+/// What comes sooner is waited for anyway.
+const NOTICED: Duration = Duration::from_millis(20);
 
 fn first_line(complaint: &str) -> String {
     visible(complaint.lines().next().unwrap_or_default())
