@@ -165,8 +165,8 @@ pub(super) struct Finder<'f> {
 impl Finder<'_> {
     /// A program by its name, or how it is installed.
     fn program(&self, name: &str, install: &str) -> Result<String, Usage> {
-        let found = self.folders().map(|folder| folder.join(name));
-        let found = found.filter(|path| path.is_file()).next();
+        let mut programs = self.folders().map(|folder| folder.join(name));
+        let found = programs.find(|path| path.is_file());
         found.map(|path| path.display().to_string()).ok_or_else(|| {
             Usage::new(format!(
                 "`{name}` is neither in the project's environment nor on the path"
