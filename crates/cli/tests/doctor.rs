@@ -74,12 +74,17 @@ fn folder_with(config: &str) -> TempDir {
 }
 
 fn doctor(folder: &Path) -> (i32, String) {
+    doctor_with(folder, &[])
+}
+
+fn doctor_with(folder: &Path, arguments: &[&str]) -> (i32, String) {
     let Output {
         status,
         stdout,
         stderr,
     } = Command::new(env!("CARGO_BIN_EXE_murphy"))
         .arg("doctor")
+        .args(arguments)
         .current_dir(folder)
         .output()
         .unwrap();
@@ -133,7 +138,7 @@ fn each_carrier_is_shown_where_it_survives() {
         "passes without faults",
         "One execution runs at a time (solo)",
         "let cart, stock hand on `traceparent` and `tracestate`",
-        "OTEL_TRACES_EXPORTER",
+        "`--verbose` says how, for Python, Node and others",
         "its port accepts connections",
         "not in use: b3, uber-trace-id, x-request-id (`[context] carriers`)",
         "    gate GET / > cart GET / > stock GET / > audit GET /\n",
@@ -143,6 +148,8 @@ fn each_carrier_is_shown_where_it_survives() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
+    let (_, text) = doctor_with(folder.path(), &["--verbose"]);
+    assert!(text.contains("OTEL_TRACES_EXPORTER"), "{text}");
 }
 
 #[test]

@@ -384,7 +384,7 @@ pub fn say_if_extended(extended: Option<&Extended>) {
 
 /// What the file hands to services and tests in variables whose names tell of
 /// secrets is not to be printed either.
-fn hide_secrets_of(config: &Config) {
+pub(crate) fn hide_secrets_of(config: &Config) {
     let services = config.system.services.iter();
     let services = services.filter_map(|service| match &service.source {
         Source::Managed(managed) => Some(&managed.environment),

@@ -17,6 +17,7 @@ use crate::campaign_record;
 use crate::context::Context;
 use crate::error::Error;
 use crate::replay_files::{Replays, replay_command};
+use crate::suite::is_suite;
 
 /// The store, and what is beside it.
 pub struct Stored {
@@ -115,7 +116,8 @@ impl Stored {
             is_there && entry.state.has_result() && known.insert((entry.scenario.clone(), test))
         };
         let mut all = self.store.campaigns()?;
-        all.retain(|entry| is_newest(entry));
+        // A suite is judged by itself, and has findings of its own kind.
+        all.retain(|entry| !is_suite(entry) && is_newest(entry));
         Ok(all)
     }
 
@@ -214,6 +216,9 @@ fn no_result(entry: &CampaignEntry) -> Usage {
     let refused = Usage::new(format!("campaign {} has no result", entry.campaign));
     match entry.state {
         CampaignState::UnderWay => refused.hint("it is still running; wait for its end"),
+        _ if is_suite(entry) => {
+            refused.hint("it was interrupted; `murphy suite run --resume` goes on with it")
+        }
         _ => refused.hint("it was interrupted; `murphy run --resume` goes on with it"),
     }
 }

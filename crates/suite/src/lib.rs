@@ -26,6 +26,7 @@ mod oracle;
 mod plan;
 mod policy;
 mod reference;
+mod replayed;
 mod report;
 mod session;
 mod settings;

@@ -171,6 +171,16 @@ impl Injection {
         self.loss(Phase::Before)
     }
 
+    /// How an answer is lost to a caller; `raises`: its library can raise the
+    /// client's own time-out. Others would wait for minutes.
+    pub(crate) fn way(&self, mode: Mode, raises: bool) -> Mode {
+        let is_raised = self.lost == LostAnswer::Raise && mode.outcome() == Outcome::Hang;
+        match is_raised && !raises {
+            true => Mode::new(mode.phase(), Outcome::Close).expect("as a hang, before or after"),
+            false => mode,
+        }
+    }
+
     /// The service sees nothing, and the caller gets an error.
     pub fn refusal(&self) -> Mode {
         Mode::status(self.error)

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use murphy_model::{Mode, Phase, Reply};
+use murphy_model::{Mode, Outcome, Phase, Reply};
 use serde::{Deserialize, Serialize};
 
 use crate::attempt::{Attempt, AttemptId, End, Request};
@@ -171,7 +171,9 @@ impl Shot {
         }
         self.calls[call].attempts.push(id);
         let number = self.calls[call].attempts.len() as u32;
+        let raises = request.caller.raises;
         let mode = self.decide(call, number, &site);
+        let mode = mode.map(|mode| self.how.way(mode, raises));
         self.attempts.push(Attempt {
             call,
             number,
@@ -238,7 +240,12 @@ impl Shot {
             state.misaimed = true;
         }
         let acts = !state.misaimed;
-        acts.then(|| state.aim.policy.decide(number, &self.how))?
+        let mode = acts.then(|| state.aim.policy.decide(number, &self.how))?;
+        // Its end may come only when the test was killed, or not any more.
+        let never_ends =
+            |mode: Mode| mode.phase() == Phase::Before && mode.outcome() == Outcome::Hang;
+        state.landed |= mode.is_some_and(never_ends);
+        mode
     }
 
     /// The service has answered an attempt whose answer is to be lost: is it
@@ -256,6 +263,11 @@ impl Shot {
         if !loses {
             attempt.mode = None;
             state.release_before_landing();
+        } else if attempt
+            .mode
+            .is_some_and(|mode| mode.outcome() == Outcome::Hang)
+        {
+            state.landed = true;
         }
         loses
     }

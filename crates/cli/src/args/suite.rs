@@ -99,11 +99,11 @@ pub(crate) struct SuiteRunArgs {
 #[derive(Args, Debug)]
 pub(crate) struct SuiteSystemArgs {
     /// A scenario of murphy.toml that stands for tests (`each`), with its services.
-    #[arg(conflicts_with_all = ["command", "emulator", "upstream"])]
+    #[arg(conflicts_with_all = ["command", "emulator", "upstream", "set", "reset", "list_command", "one_command"])]
     pub(crate) scenario: Option<String>,
 
     /// Read this file instead of the nearest murphy.toml, here or above.
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", requires = "scenario")]
     pub(crate) config: Option<PathBuf>,
 
     /// Start, reset and stop this emulator: moto, azurite, or NAME=COMMAND with {port}.

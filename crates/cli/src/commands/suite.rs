@@ -3,6 +3,9 @@
 //! Owns the course of the three commands and what they say on the way. What is
 //! planned and what it means is for `murphy_suite`.
 
+use std::collections::BTreeSet;
+use std::time::Instant;
+
 use murphy_campaign::SetupError;
 use murphy_project::suite::{Rounds, Suite, SuiteRecord, TypedSuite, Watcher};
 use murphy_report::suite as text;
@@ -36,8 +39,15 @@ async fn plan(args: &SuiteRunArgs, context: &Context) -> Result<u8, Error> {
             only_references: true,
             stopping,
         };
-        rounds.run(&mut session, &mut Told::new(None)).await?;
-        check_reference(&session.report(), &tests)?;
+        let ended = rounds.run(&mut session, &mut Told::new(None)).await;
+        if let Some(broken) = ended.broken {
+            return Err(broken.into());
+        }
+        let report = session.report();
+        if report.stopped {
+            return Err(Error::Interrupted);
+        }
+        check_reference(&report, &tests)?;
         Ok(session)
     })
     .await?;
@@ -58,6 +68,9 @@ async fn run_all(args: &SuiteRunArgs, context: &Context) -> Result<u8, Error> {
     let suite = Suite::open(&typed, context)?;
     let max_time = args.max_time.as_deref().map(time).transpose()?;
     let mut record = SuiteRecord::begin(&suite, &typed, args.resume)?;
+    if record.reused() > 0 {
+        output::note(format_args!("reusing {} stored rounds", record.reused()));
+    }
     let (ran, interrupted) = with_systems(&suite, suite.jobs(), async |systems, stopping| {
         let (mut session, tests) = session(&suite, &systems[0]).await?;
         let rounds = Rounds {
@@ -67,22 +80,29 @@ async fn run_all(args: &SuiteRunArgs, context: &Context) -> Result<u8, Error> {
             only_references: false,
             stopping,
         };
-        let whole = rounds
+        let ended = rounds
             .run(&mut session, &mut Told::new(Some(&mut record)))
-            .await?;
-        check_reference(&session.report(), &tests)?;
-        Ok((session.report(), whole))
+            .await;
+        let report = session.report();
+        if ended.broken.is_none() && !report.stopped {
+            check_reference(&report, &tests)?;
+        }
+        Ok((report, ended.broken))
     })
     .await?;
-    let (report, whole) = ran;
-    record.end(&report, whole);
+    let (report, broken) = ran;
+    record.end(&report);
     output::write(|out| match args.format {
         Format::Human => text::write(&report, out),
         Format::Json => text::write_json(&report, out),
     })?;
     record.say_trouble();
+    if !report.stopped {
+        record.tell();
+    }
     let code = exit_code(&report);
     say_what_is_missing(code, &report);
+    let code = crate::reporting::with_broken(code, broken);
     Ok(interrupted.unwrap_or(code))
 }
 
@@ -144,8 +164,11 @@ async fn with_systems<T>(
         stopped
     };
     let stopped = runtime::stop(stopping, interrupted).await;
-    let done = done?;
     let code = stopped.with_result(exit::OK);
+    let done = match done {
+        Err(_) if interrupted => return Err(Error::Interrupted),
+        done => done?,
+    };
     Ok((done, (code != exit::OK).then_some(code)))
 }
 
@@ -164,6 +187,7 @@ fn say_other_hosts(system: &SuiteSystem) {
 
 /// A session over the tests that the runner lists.
 async fn session(suite: &Suite, system: &SuiteSystem) -> Result<(Session, SuiteTests), Error> {
+    let began = Instant::now();
     let tests = system.tests().await?;
     if tests.tests.is_empty() {
         return Err(Usage::new("the command has no tests")
@@ -178,7 +202,10 @@ async fn session(suite: &Suite, system: &SuiteSystem) -> Result<(Session, SuiteT
         ..suite.settings().clone()
     };
     output::progress(format_args!("{} tests listed", tests.tests.len()));
-    Ok((Session::new(tests.tests.clone(), settings), tests))
+    let mut session = Session::new(tests.tests.clone(), settings);
+    // A runner was started for that, as for every round.
+    session.set_start_up(began.elapsed());
+    Ok((session, tests))
 }
 
 /// Without a test that passes there is nothing to compare with.
@@ -226,14 +253,14 @@ fn say_what_is_missing(code: u8, report: &SuiteReport) {
 /// Says how far it is, and keeps what comes of each round.
 struct Told<'r> {
     record: Option<&'r mut SuiteRecord>,
-    findings: usize,
+    announced: BTreeSet<String>,
 }
 
 impl<'r> Told<'r> {
     fn new(record: Option<&'r mut SuiteRecord>) -> Self {
         Told {
             record,
-            findings: 0,
+            announced: BTreeSet::new(),
         }
     }
 }
@@ -262,14 +289,14 @@ impl Watcher for Told<'_> {
         if let Some(record) = &mut self.record {
             record.note(round, runs);
         }
-        let report = session.report();
-        for finding in report.findings.iter().skip(self.findings) {
-            output::progress(format_args!(
-                "found: {} {}",
-                finding.id,
-                text::headline(finding)
-            ));
+        for finding in session.report().findings.iter().filter(|it| it.confirmed) {
+            if self.announced.insert(finding.id.clone()) {
+                output::progress(format_args!(
+                    "found: {} {}",
+                    finding.id,
+                    text::headline(finding)
+                ));
+            }
         }
-        self.findings = self.findings.max(report.findings.len());
     }
 }

@@ -20,6 +20,11 @@ pub(super) fn text(
     directory: &Path,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<String, Usage> {
+    if typed.command.is_empty() && typed.one_command.is_none() {
+        return Err(Usage::new("there is no command that runs the tests").hint(
+            "write it after `--`, as in `murphy suite run --emulator moto -- pytest tests`",
+        ));
+    }
     let finder = Finder {
         directory,
         command: &typed.command,
@@ -114,15 +119,24 @@ fn scenario(
         env.insert(name, value.into());
     }
     for text in &typed.set {
-        let (name, value) = text.split_once('=').ok_or_else(|| {
-            Usage::new(format!("`{text}` sets no variable"))
-                .at("--set", text, text, "there is no `=`")
-                .hint("write `--set NAME=VALUE`; `{NAME.url}` in it is where a service is called")
-        })?;
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name, value.to_owned()),
+            // What is secret is not kept for a replay.
+            None => (
+                text.as_str(),
+                template(&variable(text).ok_or_else(|| not_set(text))?),
+            ),
+        };
         env.insert(name.to_owned(), value.into());
     }
     scenario.insert("env".into(), env.into());
     Ok(scenario)
+}
+
+fn not_set(name: &str) -> Usage {
+    Usage::new(format!("`--set {name}` has no value"))
+        .at("--set", name, name, "there is no `=`, and no variable of this name")
+        .hint("write `--set NAME=VALUE`; `{NAME.url}` in it is where a service is called. Secrets are not stored: set the variable for a replay")
 }
 
 /// A service that runs already.
@@ -169,8 +183,10 @@ fn redirected(upstreams: &[Upstream]) -> Vec<(String, String)> {
         }
         leading
     };
-    let variables = std::env::vars();
-    variables
+    let variables = std::env::vars_os();
+    let texts = variables
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    texts
         .filter_map(|(name, value)| Some((name, leading(&value)?)))
         .collect()
 }

@@ -14,22 +14,25 @@ mod rounds;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use murphy_campaign::SetupError;
 use murphy_config::{Config, TypedEach, Usage};
-use murphy_suite::{Injection, LostAnswer, Round, RoundKind, SuiteFinding, SuiteSettings};
+use murphy_suite::{
+    Case, CaseRun, Injection, LostAnswer, Round, RoundKind, SuiteFinding, SuiteSettings, TestEnd,
+};
 use murphy_system::spec::{ScenarioKind, ScenarioSpec};
-use murphy_system::{LiveOptions, SuiteSystem};
+use murphy_system::{LiveOptions, SuiteSystem, versions};
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
 use crate::error::Error;
 use crate::messages;
-use crate::project::Project;
+use crate::project::{Project, hide_secrets_of};
 
-pub use self::record::{SuiteRecord, stored_report};
+pub use self::record::{SuiteRecord, is_suite, stored_report};
 pub use self::replayed::Replayed;
-pub use self::rounds::{Rounds, Watcher};
+pub use self::rounds::{Rounds, RoundsEnded, Watcher};
 
 /// What was typed about a suite, or stands in `[suite.NAME]`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -91,15 +94,18 @@ impl Suite {
         let is_shared = project.shares_services();
         if jobs > 1 && is_shared {
             messages::note(
-                "using `--jobs 1`: rounds at once need an emulator each, which only `--emulator` can start",
+                "using `--jobs 1`: rounds at once need services of their own, and one of these runs already or has a fixed port",
             );
         }
+        let timeout = scenario.timeout;
         let mut how = typed.settings.injection;
         how.lost = typed.lost_answer.unwrap_or(LostAnswer::Raise);
         Ok(Suite {
             scenario: with_library(scenario, typed, context),
             settings: SuiteSettings {
                 injection: how,
+                backoff: pauses(how.lost, typed.backoff_scale.unwrap_or(USUAL_SCALE)),
+                least_budget: typed.settings.least_budget.max(timeout),
                 ..typed.settings.clone()
             },
             project,
@@ -117,6 +123,15 @@ impl Suite {
     /// What is planned and judged.
     pub fn settings(&self) -> &SuiteSettings {
         &self.settings
+    }
+
+    /// What the services, the tests and what is tested are now: any change of
+    /// a file counts.
+    fn versions(&self) -> String {
+        let config = &self.project.config;
+        let services = versions::of_services(&config.system, &config.versions, &[]);
+        let test = versions::of_test(&self.scenario, &config.system, &[]);
+        format!("{services:?} {test}")
     }
 
     /// How faults are made.
@@ -142,20 +157,42 @@ impl Suite {
         SuiteSystem::start(system, self.scenario.clone(), options).await
     }
 
-    /// Runs the case of a finding once more, alone.
+    /// Runs the case of a finding once more, alone, after its test without
+    /// faults.
     pub async fn replay(
         &self,
         system: &SuiteSystem,
         finding: &SuiteFinding,
     ) -> Result<Replayed, SetupError> {
-        let round = Round {
-            id: 0,
-            kind: RoundKind::Alone,
-            cases: vec![finding.replay.clone()],
+        let without = Case {
+            aims: Vec::new(),
+            ..finding.replay.clone()
         };
-        let runs = system.run(&round, &self.how).await?;
-        let run = runs.into_iter().next();
-        Ok(Replayed::of(finding, run.expect("a run for every case")))
+        let reference = self
+            .run_alone(system, without, RoundKind::Reference)
+            .await?;
+        if reference.result.outcome != TestEnd::Passed {
+            return Err(SetupError::new(format!(
+                "`{}` does not pass without faults: {}",
+                finding.replay.test, reference.result.message
+            ))
+            .hint("run the test by hand"));
+        }
+        let case = finding.replay.clone();
+        let run = self.run_alone(system, case, RoundKind::Alone).await?;
+        Ok(Replayed::of(finding, &run, reference))
+    }
+
+    async fn run_alone(
+        &self,
+        system: &SuiteSystem,
+        case: Case,
+        kind: RoundKind,
+    ) -> Result<CaseRun, SetupError> {
+        let cases = vec![case];
+        let round = Round { id: 0, kind, cases };
+        let runs = system.run(&round, &self.how, &|| false).await?;
+        Ok(runs.into_iter().next().expect("a run for every case"))
     }
 }
 
@@ -163,11 +200,25 @@ impl Project {
     /// Whether a service is there only once, for whoever calls it.
     fn shares_services(&self) -> bool {
         use murphy_system::spec::Source;
-        let services = self.config.system.services.iter();
-        let running = services.filter(|it| it.process.is_none());
-        running
-            .filter(|it| it.proxied)
-            .any(|it| matches!(it.source, Source::Running { .. }))
+        let is_fixed = |source: &Source| match source {
+            Source::Running { .. } => true,
+            Source::Managed(managed) => managed.port.is_some(),
+            _ => false,
+        };
+        let mut services = self.config.system.services.iter();
+        services.any(|it| it.listen.is_some() || it.process.is_some() || is_fixed(&it.source))
+    }
+}
+
+/// By how much the library scales pauses unless it is told otherwise.
+const USUAL_SCALE: f64 = 0.01;
+
+/// What waiting adds to a case at most: for answers that never come, by boto3's
+/// defaults, and between attempts, by those of Azure.
+fn pauses(lost: LostAnswer, scale: f64) -> Duration {
+    match lost {
+        LostAnswer::Hang => Duration::from_secs(300),
+        _ => Duration::from_secs_f64(90.0 * scale.clamp(0.0, 100.0)),
     }
 }
 
@@ -180,6 +231,7 @@ fn written(
     let variables = |name: &str| context.variable(name);
     let config = Config::load(typed.config.as_deref(), &context.directory(), &variables);
     let config = config.map_err(Error::Config)?;
+    hide_secrets_of(&config);
     let config = config.with_each(&each())?;
     let scenario = config.scenario(name)?.clone();
     if !matches!(scenario.kind, ScenarioKind::Each(_)) {
@@ -197,6 +249,7 @@ fn described(typed: &TypedSuite, context: &Context) -> Result<(Config, ScenarioS
     let path = directory.join("murphy.toml");
     // Every variable is filled in already.
     let config = Config::of_new_file(&path, &text, &|_| None).map_err(Error::Config)?;
+    hide_secrets_of(&config);
     let config = config.with_each(&each())?;
     let scenario = config.scenario(description::SCENARIO)?.clone();
     Ok((config, with_entries(scenario)))

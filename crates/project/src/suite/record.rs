@@ -4,15 +4,18 @@
 //! finding again: the arguments, and the rounds with what came of them.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use murphy::replays::find_name;
 use murphy_model::{Event, Sink};
-use murphy_store::{CampaignHead, Fingerprint, Recorder, Store};
+use murphy_report::redact;
+use murphy_store::{CampaignEntry, CampaignHead, Fingerprint, Recorder, Store};
 use murphy_suite::{CaseRun, Injection, Round, SuiteFinding, SuiteReport};
 use serde::{Deserialize, Serialize};
 
 use super::{Suite, TypedSuite};
+use crate::campaign_record;
 use crate::context::Context;
 use crate::error::Error;
 use crate::messages::complain;
@@ -35,6 +38,21 @@ pub struct SuiteRecord {
 struct Saved {
     suite: TypedSuite,
     injection: Injection,
+    /// Where it was run: what the places in the code are relative to.
+    #[serde(default)]
+    directory: PathBuf,
+}
+
+/// What is set for the tests, secrets by their names alone.
+fn without_secrets(typed: &TypedSuite) -> TypedSuite {
+    let mut kept = typed.clone();
+    for text in &mut kept.set {
+        if redact::text(text) != text.as_str() {
+            let name = text.split('=').next().unwrap_or_default();
+            *text = name.to_owned();
+        }
+    }
+    kept
 }
 
 impl SuiteRecord {
@@ -43,12 +61,15 @@ impl SuiteRecord {
     pub fn begin(suite: &Suite, typed: &TypedSuite, is_resumed: bool) -> Result<Self, Error> {
         let store = suite.project().store()?;
         let saved = Saved {
-            suite: typed.clone(),
+            suite: without_secrets(typed),
             injection: *suite.how(),
+            directory: std::env::current_dir().unwrap_or_default(),
         };
         let settings = serde_json::to_string(&saved).expect("texts and numbers");
         let planned = format!("{:?}", suite.settings());
-        let fingerprint = Fingerprint::of([PREFIX, &settings, &planned]);
+        let versions = suite.versions();
+        let command = format!("{:?}", saved.suite.command);
+        let fingerprint = Fingerprint::of([PREFIX, &command, &planned, &versions]);
         let unfinished = match is_resumed {
             true => store.unfinished(&fingerprint)?,
             false => None,
@@ -89,9 +110,10 @@ impl SuiteRecord {
         (known == round).then(|| runs.clone())
     }
 
-    /// Keeps what came of a round.
+    /// Keeps what came of a round that was run to its end.
     pub fn note(&mut self, round: &Round, runs: &[CaseRun]) {
-        if self.known(round).is_none() {
+        let is_whole = runs.len() == round.cases.len();
+        if is_whole && self.known(round).is_none() {
             self.recorder.note(&Event::SuiteRound {
                 round: json(round),
                 runs: json(&runs),
@@ -100,11 +122,16 @@ impl SuiteRecord {
     }
 
     /// Keeps the result.
-    pub fn end(&mut self, report: &SuiteReport, whole: bool) {
+    pub fn end(&mut self, report: &SuiteReport) {
         self.recorder.note(&Event::SuiteEnded {
             report: json(report),
-            stopped: !whole,
+            stopped: report.stopped,
         });
+    }
+
+    /// Takes note that the whole result was reported: it is not to be resumed.
+    pub fn tell(&self) {
+        campaign_record::tell(&self.store, std::iter::once(&self.recorder));
     }
 
     /// Says so if not everything could be kept.
@@ -133,8 +160,12 @@ impl SuiteRecord {
             let Some(report) = stored_report(&stored.store.events(&entry.campaign)?) else {
                 continue;
             };
-            let mut found = report.findings.into_iter().chain(report.warnings);
-            if let Some(finding) = found.find(|finding| finding.id.starts_with(id)) {
+            let all: Vec<SuiteFinding> =
+                report.findings.into_iter().chain(report.warnings).collect();
+            let name = find_name(id, all.iter().map(|finding| finding.id.as_str()));
+            let name = name.ok().map(str::to_owned);
+            if let Some(finding) = all.into_iter().find(|it| Some(&it.id) == name.as_ref()) {
+                check_place(&saved.directory, context)?;
                 let mut typed = saved.suite;
                 typed.settings.injection = saved.injection;
                 return Ok((typed, finding));
@@ -145,6 +176,20 @@ impl SuiteRecord {
             .hint("`murphy report --list` lists what is stored; `murphy suite run` prints the ids")
             .into())
     }
+}
+
+/// Places in the code are relative to where the suite was run.
+fn check_place(directory: &Path, context: &Context) -> Result<(), Usage> {
+    match directory == context.directory() || directory.as_os_str().is_empty() {
+        true => Ok(()),
+        false => Err(Usage::new("the suite was run in another directory")
+            .hint(format!("go there first: cd {}", directory.display()))),
+    }
+}
+
+/// Whether what is stored here is of a suite.
+pub fn is_suite(entry: &CampaignEntry) -> bool {
+    entry.scenario.starts_with(PREFIX)
 }
 
 /// The result of a suite with these events, if it has one.
@@ -175,6 +220,6 @@ fn json(value: &impl Serialize) -> serde_json::Value {
 fn name(typed: &TypedSuite) -> String {
     match &typed.scenario {
         Some(name) => name.clone(),
-        None => murphy_report::redact::command(&typed.command),
+        None => redact::command(&typed.command),
     }
 }

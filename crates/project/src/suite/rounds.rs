@@ -20,6 +20,13 @@ pub trait Watcher {
     fn ended(&mut self, round: &Round, runs: &[CaseRun], session: &Session);
 }
 
+/// How it ended; whether everything was run is in the report.
+#[derive(Default)]
+pub struct RoundsEnded {
+    /// What kept it from going on.
+    pub broken: Option<SetupError>,
+}
+
 /// The systems that rounds run in, and when to stop.
 pub struct Rounds<'r> {
     /// One for each round at a time.
@@ -35,25 +42,21 @@ pub struct Rounds<'r> {
 }
 
 impl Rounds<'_> {
-    /// Runs what the session wants, to its end or to where it is stopped. Says
-    /// whether it came to its end.
-    pub async fn run(
-        &self,
-        session: &mut Session,
-        watcher: &mut dyn Watcher,
-    ) -> Result<bool, SetupError> {
+    /// Runs what the session wants, to its end or to where it is stopped.
+    pub async fn run(&self, session: &mut Session, watcher: &mut dyn Watcher) -> RoundsEnded {
         let began = Instant::now();
+        let mut broken = None;
         let mut idle: Vec<&SuiteSystem> = self.systems.iter().rev().collect();
         let mut running = FuturesUnordered::new();
         loop {
             let is_late = self.max_time.is_some_and(|most| began.elapsed() >= most);
-            let may_begin = !is_late && self.stopping.requested() == Stop::No;
+            let may_begin = !is_late && broken.is_none() && !self.is_stopped();
             while may_begin && !idle.is_empty() {
                 let Next::Round(round) = session.next() else {
                     break;
                 };
                 if self.only_references && round.kind != RoundKind::Reference {
-                    return Ok(true);
+                    return RoundsEnded::default();
                 }
                 if let Some(runs) = watcher.known(&round) {
                     session.learn(round.id, runs.clone());
@@ -65,10 +68,16 @@ impl Rounds<'_> {
                 running.push(self.run_round(system, round));
             }
             let Some((system, round, runs)) = running.next().await else {
-                return Ok(may_begin);
+                if !may_begin {
+                    session.stop();
+                }
+                return RoundsEnded { broken };
             };
             idle.push(system);
-            let runs = runs?;
+            let runs = runs.unwrap_or_else(|error| {
+                broken.get_or_insert(error);
+                Vec::new()
+            });
             session.learn(round.id, runs.clone());
             watcher.ended(&round, &runs, session);
         }
@@ -79,7 +88,12 @@ impl Rounds<'_> {
         system: &'s SuiteSystem,
         round: Round,
     ) -> (&'s SuiteSystem, Round, Result<Vec<CaseRun>, SetupError>) {
-        let runs = system.run(&round, &self.how).await;
+        let is_stopped = || self.is_stopped();
+        let runs = system.run(&round, &self.how, &is_stopped).await;
         (system, round, runs)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stopping.requested() > Stop::No
     }
 }

@@ -41,6 +41,11 @@ impl Session {
     }
 
     fn make_plan(&mut self) {
+        let runs = self.reference_runs.values().flatten();
+        let mut calls = runs.flat_map(|run| &run.record.calls);
+        // Another language than those of the libraries: places are operations then.
+        let has_library = calls.any(|call| call.id.is_some() || call.site.is_in_application());
+        self.settings.generic |= !has_library;
         self.reference = Reference::of(&std::mem::take(&mut self.reference_runs));
         self.plan = Plan::of(&self.reference, &self.settings);
         self.exclusions = std::mem::take(&mut self.plan.exclusions);

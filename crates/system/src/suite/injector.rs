@@ -1,18 +1,18 @@
 //! A shot, as what decides in an execution.
 //!
-//! Owns the way from what a proxy saw to what a shot wants to know. Without a
-//! library that raises time-outs an answer is lost with its connection: waiting
-//! for SDKs to give up takes minutes.
+//! Owns the way from what a proxy saw to what a shot wants to know, without the
+//! secrets in it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::time::Instant;
 
-use murphy_model::{CallId, Interface, Mode, Outcome};
+use murphy_model::{CallId, Interface, Mode};
 use murphy_registry::{Arrival, Ending, Injector};
+use murphy_report::redact;
 use murphy_suite::{
-    AttemptId, Caller, End, Lost, LostAnswer, Record, Request, RetryHeaders, Shot, is_token_name,
+    AttemptId, Caller, End, Lost, Record, Request, RetryHeaders, Shot, is_token_name,
 };
 use percent_encoding::percent_decode_str;
 
@@ -41,27 +41,16 @@ pub(super) const NOTED: &[&str] = &[
 /// A shot that is under way.
 pub(super) struct Shooting {
     shot: Shot,
-    lost: LostAnswer,
     began: Instant,
     attempts: BTreeMap<CallId, AttemptId>,
 }
 
 impl Shooting {
-    pub(super) fn new(shot: Shot, lost: LostAnswer) -> Self {
+    pub(super) fn new(shot: Shot) -> Self {
         Shooting {
             shot,
-            lost,
             began: Instant::now(),
             attempts: BTreeMap::new(),
-        }
-    }
-
-    /// How an answer is lost to this caller.
-    fn way(&self, mode: Mode, can_raise: bool) -> Mode {
-        let is_raised = self.lost == LostAnswer::Raise && mode.outcome() == Outcome::Hang;
-        match is_raised && !can_raise {
-            true => Mode::new(mode.phase(), Outcome::Close).expect("as a hang, before or after"),
-            false => mode,
         }
     }
 
@@ -73,10 +62,9 @@ impl Shooting {
 impl Injector for Shooting {
     fn arrive(&mut self, call: CallId, arrival: &Arrival) -> Option<Mode> {
         let request = request(arrival, self.began);
-        let can_raise = request.caller.raises;
         let (attempt, mode) = self.shot.arrive(request);
         self.attempts.insert(call, attempt);
-        mode.map(|mode| self.way(mode, can_raise))
+        mode
     }
 
     fn is_still_to_fail(&mut self, call: CallId, status: u16) -> bool {
@@ -122,7 +110,7 @@ fn request(arrival: &Arrival, began: Instant) -> Request {
         service: arrival.destination.to_string(),
         method,
         path,
-        query: arrival.query.clone(),
+        query: redact::owned(&arrival.query),
         body_hash: hash(&arrival.body),
         action: form_field(&arrival.body, noted("content-type"), "Action"),
         headers: RetryHeaders::read(noted),

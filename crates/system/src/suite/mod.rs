@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use murphy_campaign::SetupError;
 use murphy_model::Faultload;
 use murphy_registry::SharedInjector;
+use murphy_report::redact;
 use murphy_suite::{
     Assertion, Case, CaseRun, Exception, Injection, Round, Shot, TestEnd, TestInfo, TestOutcome,
     TestPhase,
@@ -26,6 +27,9 @@ use super::options::LiveOptions;
 use super::running_system::RunningSystem;
 use super::spec::{ScenarioKind, ScenarioSpec, SystemSpec};
 use super::{How, LiveWorld, OUTPUT, Played, correlate};
+
+/// How long any case may take, twice what a slow test may have.
+const LONGEST: Duration = Duration::from_secs(4 * 3600);
 
 /// A system of its own for one round at a time: its proxies, the emulators
 /// behind them, and the runner of the tests.
@@ -56,7 +60,12 @@ impl SuiteSystem {
     ) -> Result<Self, SetupError> {
         options.workers = 1;
         options.proxy.noted = NOTED;
-        let system = RunningSystem::start(system, std::slice::from_ref(&scenario), options).await?;
+        // Each case says how long it may take, and nothing of it is forgotten before.
+        let longest = ScenarioSpec {
+            timeout: LONGEST,
+            ..scenario.clone()
+        };
+        let system = RunningSystem::start(system, &[longest], options).await?;
         let plugins = system.plugins()?;
         if let Some(command) = scenario.kind.command_mut() {
             plugins.load_site_library(command);
@@ -93,14 +102,38 @@ impl SuiteSystem {
     }
 
     /// Runs a round: everything anew, then its cases one after the other.
-    pub async fn run(&self, round: &Round, how: &Injection) -> Result<Vec<CaseRun>, SetupError> {
+    pub async fn run(
+        &self,
+        round: &Round,
+        how: &Injection,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Vec<CaseRun>, SetupError> {
         self.system.stop_runners().await;
         self.system.begin_anew().await?;
         let mut runs = Vec::new();
-        for case in &round.cases {
-            runs.push(self.run_case(case, how).await?);
+        for case in round.cases.iter().take_while(|_| !is_stopped()) {
+            runs.push(self.run_again_if_broken(case, how).await?);
         }
         Ok(runs)
+    }
+
+    /// An emulator or a runner that ended may be luck: once more, everything
+    /// anew.
+    async fn run_again_if_broken(
+        &self,
+        case: &Case,
+        how: &Injection,
+    ) -> Result<CaseRun, SetupError> {
+        if let Ok(run) = self.run_case(case, how).await {
+            return Ok(run);
+        }
+        self.system.stop_runners().await;
+        self.system.begin_anew().await?;
+        let run = self.run_case(case, how).await;
+        run.map_err(|error| {
+            let message = format!("while `{}` ran: {}", case.test, error.message);
+            SetupError { message, ..error }
+        })
     }
 
     async fn run_case(&self, case: &Case, how: &Injection) -> Result<CaseRun, SetupError> {
@@ -114,13 +147,13 @@ impl SuiteSystem {
         test.timeout = case.budget;
         let world = LiveWorld::in_system(self.system.clone(), test).await?;
         let shot = Shot::new(case.aims.clone(), *how).of_test(case.test.clone());
-        let shooting = Arc::new(Mutex::new(Shooting::new(shot, how.lost)));
+        let shooting = Arc::new(Mutex::new(Shooting::new(shot)));
         let ran = world.shoot(SharedInjector::new(shooting.clone())).await;
         world.stop().await?;
         let (result, took) = ran?;
         let record = std::mem::replace(
             &mut *shooting.lock().expect("no panic in an injector"),
-            Shooting::new(Shot::new(Vec::new(), *how), how.lost),
+            Shooting::new(Shot::new(Vec::new(), *how)),
         );
         Ok(CaseRun {
             case: case.id,
@@ -187,14 +220,14 @@ fn outcome(played: Played, printed: &str, budget: Duration) -> TestOutcome {
     TestOutcome {
         outcome: end,
         phase: TestPhase::Call,
-        message: result.err().unwrap_or_default(),
-        output: printed.to_owned(),
+        message: redact::owned(&result.err().unwrap_or_default()),
+        output: redact::owned(printed),
         ..TestOutcome::default()
     }
 }
 
 fn told_outcome(told: TestResult) -> TestOutcome {
-    let message = told.why();
+    let message = redact::owned(&told.why());
     TestOutcome {
         outcome: match told.outcome {
             Outcome::Passed => TestEnd::Passed,
@@ -208,16 +241,16 @@ fn told_outcome(told: TestResult) -> TestOutcome {
         assertion: told.assertion.map(|assertion| Assertion {
             file: assertion.file,
             line: assertion.line,
-            text: assertion.text,
+            text: redact::owned(&assertion.text),
         }),
-        output: told.output,
+        output: redact::owned(&told.output),
     }
 }
 
 fn exception(told: super::control::Exception) -> Exception {
     Exception {
         kind: told.kind,
-        message: told.message,
+        message: redact::owned(&told.message),
         frames: told.frames,
         status: told.status,
         code: told.code,
