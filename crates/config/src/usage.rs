@@ -68,6 +68,14 @@ impl Usage {
         }
     }
 
+    /// The same where there is no place to look at.
+    pub fn without_place(self) -> Self {
+        Usage {
+            place: None,
+            ..self
+        }
+    }
+
     /// The way out.
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Usage {

@@ -165,6 +165,7 @@ impl Clusters {
                 runs: members.len(),
                 exception: key.exception.clone(),
                 message: first.complaint.message.clone(),
+                example: first.complaint.example.clone(),
                 evidence: first.evidence.clone(),
                 confirmed: cluster.is_confirmed,
                 reason: first.complaint.reason,

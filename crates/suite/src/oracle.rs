@@ -61,6 +61,8 @@ pub(crate) struct Complaint {
     /// The frames of the application that raised it.
     pub(crate) frames: Vec<String>,
     pub(crate) message: String,
+    /// The same with its values, as this execution shows it.
+    pub(crate) example: String,
     /// Why it is only a warning, if it would be more otherwise.
     pub(crate) reason: Option<Reason>,
 }
@@ -247,6 +249,7 @@ impl<'e> Evidence<'e> {
             exception: ended.map(str::to_owned).or(raised).or(asserted),
             frames: self.frames_of_application(),
             message: masked(&result.message),
+            example: result.message.clone(),
             reason: None,
         }
     }
@@ -258,6 +261,7 @@ impl<'e> Evidence<'e> {
             exception: None,
             frames: Vec::new(),
             message: message.to_owned(),
+            example: String::new(),
             reason: None,
         }
     }

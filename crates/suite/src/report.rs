@@ -144,6 +144,9 @@ pub struct SuiteFinding {
     pub exception: Option<String>,
     /// What failed, without what differs from run to run.
     pub message: String,
+    /// The same with its values, as one execution showed it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub example: String,
     /// The attempts of the call.
     pub evidence: Vec<Rung>,
     /// Whether it showed again when its test was run alone.

@@ -66,6 +66,7 @@ async fn plan(args: &SuiteRunArgs, context: &Context) -> Result<u8, Error> {
 async fn run_all(args: &SuiteRunArgs, context: &Context) -> Result<u8, Error> {
     let typed = args.system.typed(args.settings());
     let suite = Suite::open(&typed, context)?;
+    let began = Instant::now();
     let max_time = args.max_time.as_deref().map(time).transpose()?;
     let mut record = SuiteRecord::begin(&suite, &typed, args.resume)?;
     if record.reused() > 0 {
@@ -90,7 +91,8 @@ async fn run_all(args: &SuiteRunArgs, context: &Context) -> Result<u8, Error> {
         Ok((report, ended.broken))
     })
     .await?;
-    let (report, broken) = ran;
+    let (mut report, broken) = ran;
+    report.executed.wall_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     record.end(&report);
     output::write(|out| match args.format {
         Format::Human => text::write(&report, out),

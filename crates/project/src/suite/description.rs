@@ -54,7 +54,7 @@ pub(super) fn text(
     }
     let mut all = Table::new();
     all.insert("services".into(), services.into());
-    let scenario = scenario(typed, &emulators, &upstreams, variable)?;
+    let scenario = scenario(typed, &emulators, &upstreams, &finder)?;
     all.insert(
         "scenario".into(),
         Table::from_iter([(SCENARIO.to_owned(), scenario.into())]).into(),
@@ -83,10 +83,12 @@ fn scenario(
     typed: &TypedSuite,
     emulators: &[Emulator],
     upstreams: &[Upstream],
-    variable: &dyn Fn(&str) -> Option<String>,
+    finder: &Finder<'_>,
 ) -> Result<Table, Usage> {
+    let variable = finder.variable;
     let mut scenario = Table::new();
-    let words = typed.command.iter().map(|word| Value::from(template(word)));
+    let command = finder.runner(&typed.command);
+    let words = command.iter().map(|word| Value::from(template(word)));
     scenario.insert("command".into(), Value::Array(words.collect()));
     scenario.insert("entry".into(), "inject".into());
     match (&typed.list_command, &typed.one_command) {

@@ -175,6 +175,27 @@ impl Finder<'_> {
         })
     }
 
+    /// The command, with the project's own program where the path has none of
+    /// that name: its environment need not be active.
+    pub(super) fn runner(&self, command: &[String]) -> Vec<String> {
+        let mut command = command.to_vec();
+        if let Some(first) = command.first_mut().filter(|it| !it.contains('/')) {
+            let is_on_path = self
+                .path()
+                .iter()
+                .any(|folder| folder.join(&*first).is_file());
+            if !is_on_path && let Ok(own) = self.program(first, "") {
+                *first = own;
+            }
+        }
+        command
+    }
+
+    fn path(&self) -> Vec<PathBuf> {
+        let path = (self.variable)("PATH").unwrap_or_default();
+        std::env::split_paths(&path).collect()
+    }
+
     /// Where programs are looked for, the project's own first.
     fn folders(&self) -> impl Iterator<Item = PathBuf> {
         let of_runner = self.command.iter().filter(|word| word.contains('/'));
@@ -186,8 +207,7 @@ impl Finder<'_> {
         let own = [".venv/bin", "venv/bin"].map(|folder| self.directory.join(folder));
         let above = self.directory.ancestors();
         let node = above.map(|folder| folder.join("node_modules/.bin"));
-        let path = (self.variable)("PATH").unwrap_or_default();
-        let path: Vec<PathBuf> = std::env::split_paths(&path).collect();
+        let path = self.path();
         let first: Vec<PathBuf> = of_runner
             .chain(virtual_env)
             .chain(own)

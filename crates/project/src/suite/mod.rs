@@ -178,7 +178,7 @@ impl Suite {
             ))
             .hint("run the test by hand"));
         }
-        let case = finding.replay.clone();
+        let case = finding.case_in(&reference);
         let run = self.run_alone(system, case, RoundKind::Alone).await?;
         Ok(Replayed::of(finding, &run, reference))
     }
@@ -245,12 +245,19 @@ fn written(
 /// The same, as it would stand there.
 fn described(typed: &TypedSuite, context: &Context) -> Result<(Config, ScenarioSpec), Error> {
     let directory = context.directory();
-    let text = description::text(typed, &directory, &|name| context.variable(name))?;
+    let variable = |name: &str| context.variable(name);
+    let text = description::text(typed, &directory, &variable)?;
     let path = directory.join("murphy.toml");
     // Every variable is filled in already.
-    let config = Config::of_new_file(&path, &text, &|_| None).map_err(Error::Config)?;
+    // It points at no file that anybody could look into.
+    let unplaced = |errors: Vec<Usage>| errors.into_iter().map(Usage::without_place).collect();
+    let config = Config::of_new_file(&path, &text, &|_| None);
+    let config = config.map_err(|errors| Error::Config(unplaced(errors)))?;
     hide_secrets_of(&config);
-    let config = config.with_each(&each())?;
+    let config = config.with_each(&each()).map_err(|error| {
+        let runners = "known are pytest, mocha, vitest, unittest, jest, node --test, cargo test and nextest; any other by `--list-command` and `--one-command \"… {id}\"`";
+        error.without_place().hint(runners)
+    })?;
     let scenario = config.scenario(description::SCENARIO)?.clone();
     Ok((config, with_entries(scenario)))
 }

@@ -47,7 +47,12 @@ pub fn write(report: &SuiteReport, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out)?;
         write_finding(finding, "", out)?;
     }
-    for warning in &report.warnings {
+    // What stands with a bug already is not told twice.
+    let is_told = |warning: &&SuiteFinding| {
+        let mut findings = report.findings.iter();
+        findings.any(|it| it.operation == warning.operation && it.stack == warning.stack)
+    };
+    for warning in report.warnings.iter().filter(|it| !is_told(it)) {
         writeln!(out)?;
         write_finding(warning, "warning ", out)?;
     }
@@ -80,6 +85,15 @@ fn write_rest(report: &SuiteReport, out: &mut dyn Write) -> io::Result<()> {
             counted(count, "failed call", "failed calls"),
             list(report.smells.iter().map(place_of).collect())
         )?;
+    }
+    let suite = &report.suite;
+    for (what, tests) in [
+        ("fail without faults", &suite.baseline_failures),
+        ("fail at times without faults", &suite.flaky),
+    ] {
+        if !tests.is_empty() {
+            writeln!(out, "{what}: {}", tests.join(", "))?;
+        }
     }
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
     for excluded in &report.excluded {
@@ -151,8 +165,12 @@ fn write_finding(finding: &SuiteFinding, kind: &str, out: &mut dyn Write) -> io:
     if let Some(exception) = &finding.exception {
         writeln!(out, "  raised: {}", redact::text(exception))?;
     }
-    if !finding.message.is_empty() {
-        writeln!(out, "  failed: {}", redact::text(&finding.message))?;
+    let shown = match finding.example.is_empty() {
+        true => &finding.message,
+        false => &finding.example,
+    };
+    if !shown.is_empty() {
+        writeln!(out, "  failed: {}", redact::text(shown))?;
     }
     for rung in &finding.evidence {
         writeln!(out, "    attempt {}: {}", rung.attempt, told(rung))?;

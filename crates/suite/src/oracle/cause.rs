@@ -77,7 +77,9 @@ pub(super) fn is_injected(evidence: &Evidence<'_>) -> bool {
     let is_shown = asserted.is_some_and(|text| injected.is_named_in(text));
     let texts = || chain.iter().map(|raised| raised.message.as_str());
     let by_text = || {
-        let mut texts = texts().chain([result.message.as_str()]);
+        // Without a library that knows the chain, what was printed has it.
+        let printed = chain.is_empty().then_some(result.output.as_str());
+        let mut texts = texts().chain([result.message.as_str()]).chain(printed);
         texts.any(|text| injected.is_named_in(text))
     };
     is_shown || (!has_structure && by_text())
