@@ -169,7 +169,9 @@ fn write_finding(finding: &SuiteFinding, kind: &str, out: &mut dyn Write) -> io:
         true => &finding.message,
         false => &finding.example,
     };
-    if !shown.is_empty() {
+    // What these oracles say is all there is; no test failed that could fail again.
+    let is_note = matches!(finding.oracle, SuiteOracle::O6 | SuiteOracle::O7);
+    if !shown.is_empty() && !is_note {
         writeln!(out, "  failed: {}", redact::text(shown))?;
     }
     for rung in &finding.evidence {
@@ -189,7 +191,7 @@ fn write_finding(finding: &SuiteFinding, kind: &str, out: &mut dyn Write) -> io:
     if let Some(reason) = finding.reason {
         writeln!(out, "  only a warning: {}", reason_text(reason))?;
     }
-    if !finding.confirmed {
+    if !finding.confirmed && !is_note {
         writeln!(out, "  not run alone to confirm it")?;
     }
     writeln!(out, "  again: murphy suite replay {}", finding.id)
